@@ -1,0 +1,81 @@
+"""The command line: `il-morph COMMAND …` runs `il_morph.commands.COMMAND.run`."""
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+from typing import List, Optional
+
+# One thread for NumPy's products, unless the user says otherwise: they are small, and threads that
+# wait for each other on a busy machine make them many times slower. Read when NumPy is imported.
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+from il_morph import __version__
+from il_morph.commands.arguments import UsageError
+from il_morph.errors import InputError
+
+COMMANDS = {
+    "train": "train a model, decode and score the development and test data",
+    "predict": "transduce a file with a trained model",
+    "evaluate": "score predictions against gold data",
+    "ensemble": "let the predictions of several models vote",
+    "align": "show alignments and gold action sequences",
+    "table": "print measured results beside the figures of the paper",
+}
+
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the command line and return its exit code."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    logging.basicConfig(level=logging.INFO, format="il-morph: %(message)s", stream=sys.stderr)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        code = _dispatch(argv)
+        sys.stdout.flush()
+        return code
+    except InputError as error:
+        print(f"il-morph: error: {error}", file=sys.stderr)
+        if isinstance(error, UsageError):
+            print(error.usage, file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("il-morph: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone; keep the interpreter from flushing into the pipe once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _dispatch(argv: List[str]) -> int:
+    if not argv:
+        print(_overview(), file=sys.stderr)
+        return BAD_INPUT
+    name = argv[0]
+    if name in ("-h", "--help", "help"):
+        print(_overview())
+        return 0
+    if name == "--version":
+        print(f"il-morph {__version__}")
+        return 0
+    if name not in COMMANDS:
+        raise UsageError(f"unknown command {name!r}", _overview())
+    command = importlib.import_module(f"il_morph.commands.{name}")
+    if "-h" in argv or "--help" in argv:
+        print(command.__doc__.strip())
+        return 0
+    return command.run(argv)
+
+
+def _overview() -> str:
+    lines = [f"  {name:<10}{purpose}" for name, purpose in COMMANDS.items()]
+    return "\n".join([
+        "Usage: il-morph COMMAND [options] …", "",
+        "Commands:", *lines, "",
+        "il-morph COMMAND --help shows the arguments of a command, il-morph --version the version.",
+    ])

@@ -1,0 +1,87 @@
+"""Command line arguments: docopt, and values of flags with errors that name the flag."""
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Dict, List, Optional, Sequence
+
+import docopt
+
+from il_morph.data import DataFormat, format_from_flags
+from il_morph.errors import InputError
+
+Arguments = Dict[str, Any]
+
+
+class UsageError(InputError):
+    """The arguments do not fit the usage text, which is carried along."""
+
+    def __init__(self, message: str, usage: str):
+        super().__init__(message)
+        self.usage = usage
+
+
+def parse_arguments(doc: str, argv: Sequence[str]) -> Arguments:
+    """Parse `argv` (the name of the command first) after a docopt usage text."""
+    try:
+        return docopt.docopt(doc, argv=list(argv))
+    except docopt.DocoptExit as exit_:
+        usage = docopt.DocoptExit.usage.strip()
+        complaint = str(exit_).replace(usage, "").strip()
+        unknown = _unknown_flags(doc, argv)
+        if unknown:
+            complaint = f"unknown flag {unknown[0]}"
+        raise UsageError(complaint or "the arguments do not fit the usage", usage) from None
+
+
+def integer(args: Arguments, flag: str, minimum: Optional[int] = None) -> int:
+    """The value of a flag that takes a whole number."""
+    expected = "a whole number" + (f" from {minimum} up" if minimum is not None else "")
+    try:
+        value = int(args[flag])
+    except ValueError:
+        raise _bad_value(args, flag, expected) from None
+    if minimum is not None and value < minimum:
+        raise _bad_value(args, flag, expected)
+    return value
+
+
+def number(args: Arguments, flag: str, minimum: Optional[float] = None,
+           maximum: Optional[float] = None) -> float:
+    """The value of a flag that takes a finite number."""
+    expected = "a number"
+    if minimum is not None:
+        expected += f" from {minimum:g}" + (" up" if maximum is None else "")
+    if maximum is not None:
+        expected += f" up to {maximum:g}"
+    try:
+        value = float(args[flag])
+    except ValueError:
+        raise _bad_value(args, flag, expected) from None
+    too_low = minimum is not None and value < minimum
+    too_high = maximum is not None and value > maximum
+    if not math.isfinite(value) or too_low or too_high:
+        raise _bad_value(args, flag, expected)
+    return value
+
+
+def choice(args: Arguments, flag: str, values: Sequence[str]) -> str:
+    """The value of a flag that takes one of a few words."""
+    if args[flag] not in values:
+        raise _bad_value(args, flag, "one of " + ", ".join(values))
+    return args[flag]
+
+
+def data_format(args: Arguments) -> DataFormat:
+    """The data format that --sigm2017format and --no-feat-format choose."""
+    return format_from_flags(args["--sigm2017format"], args["--no-feat-format"])
+
+
+def _bad_value(args: Arguments, flag: str, expected: str) -> InputError:
+    return InputError(f"{flag} takes {expected}, not {args[flag]!r}")
+
+
+def _unknown_flags(doc: str, argv: Sequence[str]) -> List[str]:
+    known = re.findall(r"--[\w-]+", doc) + ["--help"]
+    given = [argument.split("=")[0] for argument in argv if re.match(r"--\w", argument)]
+    return [flag for flag in given if not any(name.startswith(flag) for name in known)]

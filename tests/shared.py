@@ -1,0 +1,16 @@
+"""The data and reference files beside the project, which not everybody has."""
+import csv
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="needs the data and reference files in ../shared")
+
+
+def reference_rows(name):
+    """The rows of a table in ../shared/reference as dictionaries."""
+    with open(SHARED / "reference" / name, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t"))
