@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Shell functions for the scripts in this folder, to be sourced: the virtual environment of the
+# project, `.venv` in its root. PYTHON=/path/to/python chooses the interpreter it is made with.
+
+project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+venv=$project_root/.venv
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+    say "${0##*/}: error: $1"
+    shift
+    local line
+    for line in "$@"; do say "  $line"; done
+    exit 1
+}
+
+# Does this interpreter run, has it a version that fits, and can it make environments?
+python_fits() {
+    "$1" -c 'import sys, venv, ensurepip
+sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 13))' >/dev/null 2>&1
+}
+
+# Python 3.13 comes after the older ones: editdistance has no wheel for it and must be compiled.
+find_python() {
+    local candidate
+    if [[ -n ${PYTHON:-} ]]; then
+        python_fits "$PYTHON" || fail "PYTHON=$PYTHON is not a Python from 3.9 to 3.13 with the venv module"
+        printf '%s\n' "$PYTHON"
+        return
+    fi
+    for candidate in python3.{12,11,10,9,13} python3 python; do
+        if python_fits "$candidate"; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    fail "found no Python from 3.9 to 3.13 that can make virtual environments" \
+        "Debian, Ubuntu: sudo apt install python3 python3-venv" \
+        "Fedora: sudo dnf install python3.12;  macOS: brew install python@3.12" \
+        "Elsewhere: install Python and start again with PYTHON=/path/to/python"
+}
+
+environment_works() {
+    python_fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1
+}
+
+make_environment() {
+    local python
+    python=$(find_python)
+    say "Making a virtual environment in $venv with $("$python" --version)"
+    "$python" -m venv --clear "$venv" ||
+        fail "could not make the virtual environment $venv (the reason is above)"
+}
+
+# What an installation depends on; as long as it stays the same nothing has to be installed again.
+installation_state() {
+    "$venv/bin/python" -c 'import sys; print(sys.version, sys.base_prefix)'
+    printf '%s\n' "$project_root"
+    cksum <"$project_root/setup.py"
+}
+
+# install_package EXTRAS: the project itself, editable, and the packages it needs.
+install_package() {
+    local stamp=$venv/installed${1:+-$1} state
+    state=$(installation_state)
+    if [[ -f $stamp && $(<"$stamp") == "$state" ]]; then
+        return
+    fi
+    say "Installing il-morph and the packages it needs (about a minute)"
+    rm -f "$stamp"
+    # The first pip with editable installs after PEP 517, which cope with blanks in the path.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'pip>=21.3' &&
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 \
+        --editable "$project_root${1:+[$1]}" ||
+        fail "pip could not install il-morph (its messages are above)" \
+            "pip needs access to a package index." \
+            "Python 3.13 needs a C++ compiler too (Debian, Ubuntu: sudo apt install g++ python3-dev)." \
+            "Python 3.9 to 3.12 need none; to change: rm -r '$venv' && PYTHON=python3.12 '$0'"
+    printf '%s\n' "$state" >"$stamp"
+}
+
+# prepare_environment [EXTRAS]: afterwards "$venv/bin" holds python and il-morph.
+prepare_environment() {
+    environment_works || make_environment
+    install_package "${1:-}"
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Train CA-R on the packaged sample of Turkish nouns and show what it has learnt.
+# Usage: bin/quickstart.sh [--again]
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+
+sample=$project_root/il_morph/sample
+results=$project_root/results/quickstart
+il_morph=$venv/bin/il-morph
+
+train() {
+    say "Training CA-R on $(wc -l <"$sample/turkish-train.tsv") inflected Turkish nouns"
+    mkdir -p "$project_root/results"
+    "$il_morph" train --model=ca-r --sigm2017format --dynet-seed 1 --epochs 20 --patience 5 --force \
+        "$sample/turkish-train.tsv" "$sample/turkish-dev.tsv" "$results" \
+        --test-path="$sample/turkish-test.tsv"
+}
+
+show_accuracy() {
+    "$venv/bin/python" - "$results/f.stats" <<'PYTHON'
+import json, sys
+
+scores = json.load(open(sys.argv[1], encoding="utf-8"))["scores"]
+for part in ("dev", "test"):
+    print(f"{part + ' accuracy':14} {scores['beam4.' + part]['accuracy']:5.1f} %")
+PYTHON
+}
+
+show_predictions() {
+    printf '\nTen predictions for the test data, with their edit actions:\n'
+    awk 'NR % 10 == 3' "$sample/turkish-test.tsv" | "$il_morph" predict --actions "$results/f.model" -
+}
+
+main() {
+    case $* in
+        "" | --again) ;;
+        *) fail "unknown arguments: $*" "Usage: bin/quickstart.sh [--again]" ;;
+    esac
+    prepare_environment
+    if [[ -f $results/f.stats && $* != --again ]]; then
+        say "Trained already, here is the result again. To train once more: bin/quickstart.sh --again"
+    else
+        train
+    fi
+    show_accuracy
+    show_predictions
+    printf '\nModel, log and predictions are in %s\n' "$results"
+}
+
+main "$@"
