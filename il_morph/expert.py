@@ -1,0 +1,70 @@
+"""The expert (section 4 of the paper): which actions lead to the target at the least cost.
+
+The target is complete up to j = how much of it the output contains, counted greedily; D(i, j) is
+the least number of insertions and deletions that turn x[i:] into t[j:]. An action that leads away
+from the target is not rolled out: its regret is BETA.
+"""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from il_morph.transitions import END, EditSystem
+
+BETA = 5.0
+COPY, DELETE = EditSystem.COPY, EditSystem.DELETE
+
+
+def edit_costs(x: str, t: str) -> list[list[int]]:
+    """The table D: copies are free, there is no substitution."""
+    table = [list(range(len(t), -1, -1))]
+    for i in range(len(x) - 1, -1, -1):
+        below, row = table[-1], [len(x) - i]
+        for j in range(len(t) - 1, -1, -1):
+            cost = 1 + min(below[j], row[-1])
+            row.append(min(cost, below[j + 1]) if x[i] == t[j] else cost)
+        table.append(row[::-1])
+    return table[::-1]
+
+
+def progress(target: str, output: str, j: int = 0) -> int:
+    """How much of the target the output contains after `output` follows the first j characters."""
+    for character in output:
+        j += j < len(target) and character == target[j]
+    return j
+
+
+class Expert:
+    """The expert of one pair. `insertions[j]` is the action INSERT(t_j)."""
+
+    def __init__(self, x: str, target: str, insertions: Sequence[int], optimal: bool = True):
+        self.x, self.target, self.insertions = x, target, insertions
+        self.costs = edit_costs(x, target)
+        self.optimal = optimal
+
+    def candidates(self, i: int, j: int) -> dict[int, float]:
+        """The actions on the way to the target with their cost-to-go.
+
+        The expert that is not optimal (`--no-il-optimal-oracle`) copies whenever it can.
+        """
+        if j == len(self.target):
+            return {DELETE: 0} if i < len(self.x) else {END: 0}
+        insert = {self.insertions[j]: 1 + self.costs[i][j + 1]}
+        if i == len(self.x):
+            return insert
+        if self.x[i] != self.target[j]:
+            return {DELETE: 1 + self.costs[i + 1][j], **insert}
+        copy = {COPY: self.costs[i + 1][j + 1]}
+        return {**copy, DELETE: 1 + self.costs[i + 1][j], **insert} if self.optimal else copy
+
+
+def optimal_actions(costs: dict[int, float]) -> list[int]:
+    """The candidates of the lowest cost."""
+    lowest = min(costs.values())
+    return [action for action, cost in costs.items() if cost == lowest]
+
+
+def regrets(costs: dict[int, float], valid: Sequence[int]) -> dict[int, float]:
+    """The regret of every valid action: cost minus the lowest for a candidate, BETA for the others."""
+    lowest = min(costs.values())
+    return {action: costs[action] - lowest if action in costs else BETA for action in valid}

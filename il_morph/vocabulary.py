@@ -1,0 +1,159 @@
+"""Symbols and their indices, built from the training file in order of first occurrence, then frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Iterable, Optional, Sequence
+
+from il_morph.data import DataFormat, Sample
+from il_morph.settings import ModelSettings
+from il_morph.transitions import BEGIN, END, UNK, UNK_SYMBOL, SYSTEMS
+
+
+class Index:
+    """A list of symbols with their positions; a symbol it does not know is UNK."""
+
+    def __init__(self, symbols: Iterable[str]):
+        self.symbols: list[str] = []
+        self.positions: dict[str, int] = {}
+        for symbol in symbols:
+            self.add(symbol)
+
+    def add(self, symbol: str) -> None:
+        if symbol not in self.positions:
+            self.positions[symbol] = len(self.symbols)
+            self.symbols.append(symbol)
+
+    def __getitem__(self, symbol: str) -> int:
+        return self.positions.get(symbol, UNK)
+
+    def __contains__(self, symbol: str) -> bool:
+        return symbol in self.positions
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A sample in indices, as the network reads it."""
+
+    sample: Sample
+    buffer: tuple[int, ...]  # the wrapped input
+    text: str  # one character for each element of the buffer
+    pos: Optional[int]  # row of the POS table, None without one
+    slots: tuple[int, ...]  # rows of the feature table, 0 where the feature is absent
+    start: int  # first position of the buffer that is read
+
+    @property
+    def end(self) -> int:
+        """The position of END."""
+        return len(self.buffer) - 1
+
+
+@dataclass
+class Vocabulary:
+    """All indices of a model. With parameter tying `characters` and `actions` are one object."""
+
+    settings: ModelSettings
+    characters: Index
+    actions: Index
+    features: Index
+    pos: Optional[Index]
+    attributes: Optional[Index] = None
+    format: DataFormat = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.format = self.settings.data_format
+        self.system = SYSTEMS[self.settings.transducer]
+
+    @classmethod
+    def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> "Vocabulary":
+        specials = SYSTEMS[settings.transducer].specials
+        actions = Index(specials)
+        characters = actions if settings.param_tying else Index(specials[: END + 1])
+        vocabulary = cls(
+            settings, characters, actions, Index([UNK_SYMBOL]),
+            Index([UNK_SYMBOL]) if settings.embeds_pos else None,
+            Index([]) if settings.avm_feat_format else None,
+        )
+        for sample in samples:
+            for character in sample.input:
+                characters.add(character)
+            for character in sample.output or "":
+                actions.add(character)
+            vocabulary._add_features(sample.tag)
+        return vocabulary
+
+    def _add_features(self, tag: str) -> None:
+        pos, features = self.split(tag)
+        if self.pos is not None:
+            self.pos.add(pos)
+        for feature in features:
+            self.features.add(feature)
+            if self.attributes is not None:
+                self.attributes.add(attribute(feature))
+
+    def split(self, tag: str) -> tuple[str, tuple[str, ...]]:
+        """The POS (item 0, if it has a table of its own) and the other features."""
+        items = self.format.features(tag)
+        return (items[0], items[1:]) if self.pos is not None else ("", items)
+
+    @property
+    def number_of_slots(self) -> int:
+        return len(self.attributes) if self.attributes is not None else len(self.features) - 1
+
+    def instance(self, sample: Sample) -> Instance:
+        """Unseen characters become UNK; unseen features stay out; an unseen POS is UNK."""
+        pos, features = self.split(sample.tag)
+        both = self.settings.tag_wraps == "both"
+        symbols = self.characters.symbols
+        buffer = [BEGIN] * both + [self.characters[c] for c in sample.input] + [END]
+        return Instance(
+            sample, tuple(buffer), symbols[BEGIN] * both + sample.input + symbols[END],
+            None if self.pos is None else self.pos[pos],
+            tuple(self._slots(features)), self.system.start(self.settings.tag_wraps),
+        )
+
+    def _slots(self, features: Sequence[str]) -> list[int]:
+        slots = [UNK] * self.number_of_slots
+        for feature in features:
+            row = self.features[feature]
+            if row != UNK and self.attributes is None:
+                slots[row - 1] = row
+            elif row != UNK and slots[self.attributes.positions[attribute(feature)]] == UNK:
+                slots[self.attributes.positions[attribute(feature)]] = row
+        return slots
+
+    def insertions(self, text: str) -> list[int]:
+        """The INSERT action of each character; UNK where it was not seen in training."""
+        return [self.actions[character] for character in text]
+
+    def unseen(self, samples: Sequence[Sample]) -> dict[str, int]:
+        """How many samples have symbols that training did not show, by kind of symbol."""
+        counts = {"input characters": 0, "output characters": 0, "features": 0}
+        for sample in samples:
+            pos, features = self.split(sample.tag)
+            counts["input characters"] += any(c not in self.characters for c in sample.input)
+            counts["output characters"] += any(c not in self.actions for c in sample.output or "")
+            counts["features"] += any(f not in self.features for f in features) or (
+                self.pos is not None and pos not in self.pos)
+        return counts
+
+    def as_dict(self) -> dict:
+        """What the model file keeps."""
+        indices = {"characters": self.characters, "actions": self.actions, "features": self.features,
+                   "pos": self.pos, "attributes": self.attributes}
+        return {name: index.symbols for name, index in indices.items() if index is not None}
+
+    @classmethod
+    def from_dict(cls, lists: dict, settings: ModelSettings) -> "Vocabulary":
+        actions = Index(lists["actions"])
+        characters = actions if settings.param_tying else Index(lists["characters"])
+        optional = {name: Index(lists[name]) if name in lists else None for name in ("pos", "attributes")}
+        return cls(settings, characters, actions, Index(lists["features"]), **optional)
+
+
+def attribute(feature: str) -> str:
+    """`case` of `case=ACC`; a feature without `=` is its own attribute."""
+    return feature.split("=", 1)[0]
