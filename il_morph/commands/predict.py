@@ -1,0 +1,64 @@
+"""Transduce a file with a trained model.
+
+Usage:
+  il-morph predict [options] MODEL INPUT [OUTPUT]
+
+MODEL is the f.model of a training run, INPUT a file in the format the model was trained on (its
+output column may be missing or is ignored), OUTPUT a file or standard output; - is a stream. The
+columns of the prediction are those of the format.
+
+Options:
+  --beam-width=N       width of the beam; 1 or 0 is greedy search (default 4)
+  --nbest=N            the N best outputs of each input (at most the beam width), with two more columns:
+                       rank and log probability
+  --actions            one more column: the edits; x copies, -x deletes, +x inserts (> moves on)
+  --decbatch-size=N    inputs decoded at once (default 128)
+  --force              overwrite OUTPUT
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Optional, Sequence
+
+from il_morph.commands.arguments import Arguments, integer, parse_arguments
+from il_morph.data import Sample, read_samples
+from il_morph.decoding import BEAM_WIDTH, Hypothesis, Predictor
+from il_morph.errors import InputError
+from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
+from il_morph.progress import bar
+
+
+def run(argv: list[str]) -> int:
+    args = parse_arguments(__doc__, argv)
+    nbest = integer(args, "--nbest", 1) if args["--nbest"] else None
+    width = integer(args, "--beam-width", 0) if args["--beam-width"] else max(BEAM_WIDTH, nbest or 0)
+    if nbest and nbest > max(1, width):
+        raise InputError(f"--nbest={nbest} is more than --beam-width={width} finds: widen the beam")
+    batch_size = integer(args, "--decbatch-size", 1) if args["--decbatch-size"] else 128
+    output = args["OUTPUT"] or STREAM
+    if output != STREAM:
+        refuse_to_overwrite(output, args["--force"])
+    predictor = Predictor.load(args["MODEL"])
+    samples = read_samples(args["INPUT"], predictor.vocabulary.format)
+    found = predictor.hypotheses(samples, width, batch_size, lambda batches: bar(batches, "predict", "batch"))
+    lines = [line + "\n" for sample, hypotheses in zip(samples, found)
+             for line in prediction_lines(predictor, sample, hypotheses, nbest, args)]
+    if output == STREAM:
+        sys.stdout.writelines(lines)
+    else:
+        write_atomically(output, "".join(lines))
+    return 0
+
+
+def prediction_lines(predictor: Predictor, sample: Sample, hypotheses: Sequence[Hypothesis],
+                     nbest: Optional[int], args: Arguments) -> list[str]:
+    lines = []
+    for rank, hypothesis in enumerate(hypotheses[:nbest or 1], start=1):
+        columns = [predictor.vocabulary.format.line(sample, hypothesis.output)]
+        if nbest:
+            columns += [str(rank), f"{hypothesis.log_probability:.6f}"]
+        if args["--actions"]:
+            columns.append(predictor.describe(sample, hypothesis))
+        lines.append("\t".join(columns))
+    return lines

@@ -1,0 +1,200 @@
+"""Train a model, keep the one with the best dev accuracy, decode and score dev and test data.
+
+Usage:
+  il-morph train [options] TRAIN-PATH DEV-PATH RESULTS-PATH
+
+Without flags it trains the paper's CA-R with the paper's settings. What is on by default has a
+--no-... form. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{dev,test}.predictions,
+f.beam4.{dev,test}.predictions and an .eval beside each.
+
+Options:
+  --model=NAME              preset of flags: ca-d, ca-r, ca-rm; explicit flags win (default ca-r)
+  --test-path=FILE          decode this file as well; its outputs may be missing
+  --reload-path=PATH        start from this f.model (or results folder); its network settings are taken over
+  --force                   overwrite the results of a finished run
+  --mode=MODE               il (imitation learning) or eval (decode with the model of --reload-path) (default il)
+  --verbose=LEVEL           1: show ten dev predictions after each epoch (default 0)
+
+DyNet:
+  --dynet-seed=N            seed of everything random; drawn and recorded if not given
+  --dynet-mem=MB            memory that DyNet allocates at the start (default 512)
+  --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
+
+Data:
+  --sigm2017format          columns are input, output, features;separated;by;semicolons
+  --no-feat-format          columns are input, anything, output, or input, output: no features
+  (default)                 columns are input, features,separated,by,commas, output
+
+Network:
+  --transducer=NAME         transition system: haem, with COPY, DELETE, INSERT, END (default haem)
+  --input=N                 size of character embeddings (default 100)
+  --feat-input=N            size of feature embeddings; 0 is a bag of features (default 20)
+  --action-input=N          size of action embeddings; with --param-tying that of --input (default 100)
+  --pos-emb                 the first feature has an embedding table of its own (default, but for --no-feat-format)
+  --no-pos-emb              the first feature is a feature like the others
+  --avm-feat-format         one slot for each attribute of attribute=value features
+  --enc-hidden=N            size of each encoder LSTM (default 200)
+  --dec-hidden=N            size of the decoder LSTM (default 200)
+  --enc-layers=N            layers of each encoder LSTM (default 1)
+  --dec-layers=N            layers of the decoder LSTM (default 1)
+  --vanilla-lstm            DyNet's VanillaLSTM instead of the coupled LSTM with peepholes
+  --mlp=N                   size of a hidden layer before the classifier; 0 is none (default 0)
+  --nonlin=NAME             its non-linearity: ReLU or tanh (default ReLU)
+  --lucky-w=X               with --feat-input=0: weight of a feature that is present (default 55)
+  --tag-wraps=WRAPS         both (BEGIN and END around the input) or close (END alone) (default both)
+  --param-tying             characters and insertions share their embeddings (default)
+  --no-param-tying          they have tables of their own
+
+Training:
+  --optimization=NAME       ADADELTA, ADAM, SGD, MOMENTUM or ADAGRAD (default ADADELTA)
+  --epochs=N                most epochs (default 50)
+  --patience=N              stop after N epochs without improvement (default 10)
+  --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
+  --batch-size=N            samples in one update (default 1)
+  --dropout=X               variational dropout in the decoder (default 0)
+  --l2=X                    penalty on the squared weight matrices (default 0)
+
+Decoding:
+  --decbatch-size=N         inputs decoded at once (default 128)
+  --beam-width=N            beam for the dev accuracy of each epoch; 0 is greedy (default 0)
+  --beam-widths=N,N         beams of the final decoding; 0 is none (default 4)
+
+Imitation learning:
+  --il-loss=NAME            nll, softmax-margin or mse (default nll)
+  --il-decay=NAME           roll-in schedule: inverse-sigmoid or exponential (default inverse-sigmoid)
+  --il-k=X                  its k; between 0 and 1 for exponential (default 12, exponential 0.9)
+  --il-tforcing-epochs=N    epochs with expert roll-ins alone at the start (default 0)
+  --il-rollin=NAME          which of the expert's actions is taken: best or uniform (default best)
+  --il-beta=X               probability of expert roll-outs (default 0.5)
+  --il-global-rollout       one draw for the whole sequence (default)
+  --no-il-global-rollout    one draw for each step
+  --il-rollout-loss=NAME    cost of a model roll-out: edits, or distance (5 x distance + edits) (default edits)
+  --il-optimal-oracle       the expert finds all optimal actions (default)
+  --no-il-optimal-oracle    the expert copies whenever it can
+  --il-bias-inserts         insertions cost nothing in model roll-outs: a bug of the authors' program
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Optional
+
+from il_morph.commands.arguments import Arguments, choice, data_format, integer, number, parse_arguments
+from il_morph.data import NO_FEATURES
+from il_morph.errors import InputError
+from il_morph.experiment import Experiment
+from il_morph.settings import ModelSettings, TrainingSettings
+
+PRESETS = {
+    "ca-d": {"il_beta": 1.0},
+    "ca-r": {},
+    "ca-rm": {"il_loss": "softmax-margin"},
+}
+CHOICES = {
+    "transducer": ("haem",),
+    "nonlin": ("ReLU", "tanh"),
+    "tag_wraps": ("both", "close"),
+    "mode": ("il", "eval"),
+    "optimization": ("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"),
+    "il_loss": ("nll", "softmax-margin", "mse"),
+    "il_decay": ("inverse-sigmoid", "exponential"),
+    "il_rollin": ("best", "uniform"),
+    "il_rollout_loss": ("edits", "distance"),
+}
+MINIMA = {
+    "input": 1, "feat_input": 0, "action_input": 1, "enc_hidden": 1, "dec_hidden": 1, "enc_layers": 1,
+    "dec_layers": 1, "mlp": 0, "epochs": 1, "patience": 1, "batch_size": 1, "decbatch_size": 1,
+    "beam_width": 0, "il_tforcing_epochs": 0,
+}
+RANGES = {
+    "lucky_w": (None, None), "dropout": (0.0, 0.99), "l2": (0.0, None), "il_k": (1e-6, None), "il_beta": (0.0, 1.0),
+}
+
+
+def run(argv: list[str]) -> int:
+    args = parse_arguments(__doc__, with_level(argv))
+    preset = PRESETS[choice(args, "--model", list(PRESETS))] if args["--model"] else {}
+    experiment = Experiment(
+        train_path=args["TRAIN-PATH"], dev_path=args["DEV-PATH"], test_path=args["--test-path"],
+        results_path=args["RESULTS-PATH"], reload_path=args["--reload-path"], force=args["--force"],
+        model_flags=model_flags(args, preset), training=training_settings(args, preset),
+        verbose=bool(optional(integer, args, "--verbose", 0, 0)), command=["il-morph", *argv],
+        seed=optional(integer, args, "--dynet-seed", None, 0), mem=optional(integer, args, "--dynet-mem", 512, 1),
+        autobatch=bool(optional(integer, args, "--dynet-autobatch", 0, 0)),
+    )
+    experiment.run()
+    return 0
+
+
+def with_level(argv: list[str]) -> list[str]:
+    """`--verbose` without a level is level 1."""
+    levels = [following.isdigit() for following in argv[1:]] + [False]
+    return ["--verbose=1" if argument == "--verbose" and not level else argument
+            for argument, level in zip(argv, levels)]
+
+
+def optional(convert, args: Arguments, flag: str, default: Any, *bounds) -> Any:
+    return default if args[flag] is None else convert(args, flag, *bounds)
+
+
+def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
+    """The settings of the network that the command line gives, all others left to the defaults."""
+    given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings), "format": data_format(args).name}
+    if args["--tag-wraps"] == "none":
+        raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
+    if given["format"] == NO_FEATURES.name:
+        given.setdefault("pos_emb", False)
+    sizes = ModelSettings(**given)
+    if sizes.param_tying and sizes.input != sizes.action_input:
+        if "action_input" in given and "input" in given:
+            raise InputError(f"--input={sizes.input} and --action-input={sizes.action_input} differ, but characters and "
+                             "actions share their embeddings: make them equal or use --no-param-tying")
+        given["input"] = given["action_input"] = given.get("input") or given["action_input"]
+    return given
+
+
+def training_settings(args: Arguments, preset: dict) -> TrainingSettings:
+    given = {**chosen(preset, TrainingSettings), **explicit(args, TrainingSettings)}
+    if args["--beam-widths"] is not None:
+        given["beam_widths"] = beam_widths(args["--beam-widths"])
+    if given.get("il_decay") == "exponential":
+        if given.setdefault("il_k", 0.9) >= 1:
+            raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {given['il_k']:g}")
+    return TrainingSettings(**given)
+
+
+def beam_widths(text: str) -> tuple[int, ...]:
+    widths = text.split(",")
+    if not all(width.isdigit() for width in widths):
+        raise InputError(f"--beam-widths takes whole numbers separated by commas, not {text!r}")
+    return tuple(sorted({int(width) for width in widths} - {0}))
+
+
+def chosen(preset: dict, settings_class) -> dict[str, Any]:
+    names = {field.name for field in fields(settings_class)}
+    return {name: value for name, value in preset.items() if name in names}
+
+
+def explicit(args: Arguments, settings_class) -> dict[str, Any]:
+    """The values of the flags that were given, under the names of the settings."""
+    values = {}
+    for field in fields(settings_class):
+        value = flag_value(args, field.name)
+        if value is not None:
+            values[field.name] = value
+    return values
+
+
+def flag_value(args: Arguments, name: str) -> Optional[Any]:
+    flag = "--" + name.replace("_", "-")
+    if args.get(flag) in (None, False):
+        return False if args.get(f"--no-{flag[2:]}") else None
+    if name in CHOICES:
+        return choice(args, flag, CHOICES[name])
+    if name in MINIMA:
+        return integer(args, flag, MINIMA[name])
+    if name in RANGES:
+        return number(args, flag, *RANGES[name])
+    if args.get(f"--no-{flag[2:]}"):
+        raise InputError(f"{flag} and --no-{flag[2:]} exclude each other: give one of them")
+    return True if args[flag] is True else None

@@ -1,0 +1,170 @@
+"""Greedy and beam search over many samples at once, and the predictor behind `il-morph predict`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Iterable, Sequence, Union
+
+import numpy as np
+
+from il_morph.data import Sample
+from il_morph.files import PathLike
+from il_morph.inference import Inference
+from il_morph.modelfile import Model, load_model
+from il_morph.transitions import END, MAX_ACTIONS
+from il_morph.vocabulary import Instance, Vocabulary
+
+BEAM_WIDTH = 4  # of every figure in the paper
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """An output with the actions that make it and their log probability."""
+
+    output: str
+    actions: tuple[int, ...]
+    log_probability: float
+
+
+def decode(inference: Inference, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
+           progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
+    """The hypotheses of each sample, best first. Width 0 or 1 is greedy search."""
+    order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer))
+    results: list[list[Hypothesis]] = [[] for _ in instances]
+    for batch in progress([order[n:n + batch_size] for n in range(0, len(order), batch_size)]):
+        search = BeamSearch(inference, [instances[n] for n in batch], max(1, width))
+        for n, hypotheses in zip(batch, search.run()):
+            results[n] = hypotheses
+    return results
+
+
+class BeamSearch:
+    """Beam search for a batch of samples; the live hypotheses of all samples are the rows of one state.
+
+    A hypothesis that takes END leaves the beam of its sample and narrows it by one.
+    """
+
+    def __init__(self, inference: Inference, instances: Sequence[Instance], width: int):
+        self.inference, self.instances = inference, instances
+        self.encoded = inference.encode(instances)
+        self.limit = MAX_ACTIONS + (width > 1)  # the authors' beam takes one step more than their greedy search
+        self.widths = np.full(len(instances), width)
+        self.owners = np.arange(len(instances))  # the sample of each row, ascending
+        self.positions = np.array([instance.start for instance in instances])
+        self.last = np.full(len(instances), inference.vocabulary.system.initial_action)
+        self.scores = np.zeros(len(instances))
+        self.states = inference.initial_states(len(instances))
+        self.trace: list[tuple[np.ndarray, np.ndarray]] = []  # of each step: rows before, actions taken
+        self.found: list[list[tuple[float, tuple[int, ...]]]] = [[] for _ in instances]
+
+    def run(self) -> list[list[Hypothesis]]:
+        while len(self.owners) and len(self.trace) < self.limit:
+            self._step()
+        empty = {owner for owner in self.owners if not self.found[owner]}
+        for row, owner in enumerate(self.owners):
+            if owner in empty:
+                self.found[owner].append((self.scores[row], self._history(row)))
+        return [self._hypotheses(n) for n in range(len(self.instances))]
+
+    def _step(self) -> None:
+        at_end = self.positions == self.encoded.ends[self.owners]
+        self.states = self.inference.step(self.encoded, self.owners, self.positions, self.last, self.states)
+        log_probabilities = self.inference.log_probabilities(self.states, at_end)
+        parents, actions, scores = self._best_expansions(log_probabilities + self.scores[:, None])
+        ended = actions == END
+        for row, score in zip(parents[ended], scores[ended]):
+            owner = self.owners[row]
+            self.found[owner].append((score, self._history(row) + (END,)))
+            self.widths[owner] -= 1
+        self._keep(parents[~ended], actions[~ended], scores[~ended])
+
+    def _best_expansions(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each sample the `width` best of all actions of all its rows: parent row, action, score."""
+        _, first_row, sample = np.unique(self.owners, return_index=True, return_inverse=True)
+        place = np.arange(len(self.owners)) - first_row[sample]
+        number, widest = scores.shape[1], self.widths[self.owners].max()
+        table = np.full((len(first_row), place.max() + 1, number), -np.inf)
+        table[sample, place] = scores
+        table = table.reshape(len(first_row), -1)
+        best = np.argpartition(-table, min(widest, table.shape[1]) - 1, axis=1)[:, :widest]
+        values = np.take_along_axis(table, best, axis=1)
+        order = np.argsort(-values, axis=1, kind="stable")
+        best, values = np.take_along_axis(best, order, axis=1), np.take_along_axis(values, order, axis=1)
+        within = np.arange(best.shape[1])[None, :] < self.widths[self.owners[first_row]][:, None]
+        chosen = within & (values > -np.inf)
+        samples = np.nonzero(chosen)[0]
+        return first_row[samples] + best[chosen] // number, best[chosen] % number, values[chosen]
+
+    def _keep(self, parents: np.ndarray, actions: np.ndarray, scores: np.ndarray) -> None:
+        self.trace.append((parents, actions))
+        self.owners, self.scores, self.last = self.owners[parents], scores, actions
+        self.positions = self.positions[parents] + self.inference.advances[actions]
+        self.states = self.states.take(parents)
+
+    def _history(self, row: int) -> tuple[int, ...]:
+        """The actions that led to a row."""
+        actions = []
+        for parents, taken in reversed(self.trace):
+            actions.append(int(taken[row]))
+            row = parents[row]
+        return tuple(reversed(actions))
+
+    def _hypotheses(self, n: int) -> list[Hypothesis]:
+        vocabulary, instance = self.inference.vocabulary, self.instances[n]
+        ranked = sorted(self.found[n], key=lambda found: -found[0])
+        return [Hypothesis(execute(actions, instance, vocabulary), actions, float(score))
+                for score, actions in ranked]
+
+
+def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
+    """What a sequence of actions writes."""
+    system, position, output = vocabulary.system, instance.start, []
+    for action in actions:
+        output.append(system.written(action, instance.text[position], vocabulary.actions.symbols))
+        position += action in system.advancing
+    return "".join(output)
+
+
+def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
+    """The edits, readable: a copied character stands for itself, `-x` deletes, `+x` inserts.
+
+    In the hard-attention system `>` moves on to the next character; a blank is shown as ␣.
+    """
+    system, position, words = vocabulary.system, instance.start, []
+    for action in actions:
+        character = instance.text[position].replace(" ", "␣")
+        if action == system.copy:
+            words.append(character)
+        elif action >= system.first_insert:
+            words.append("+" + vocabulary.actions.symbols[action].replace(" ", "␣"))
+        elif action in system.advancing:
+            words.append(f"-{character}" if system.copy is not None else ">")
+        position += action in system.advancing
+    return " ".join(words)
+
+
+class Predictor:
+    """A trained model, ready to use: `il_morph.load("results/f.model").predict([("walk", "V;PST")])`."""
+
+    def __init__(self, model: Model):
+        self.vocabulary = model.vocabulary
+        self.inference = Inference(model.weights, model.vocabulary)
+
+    @classmethod
+    def load(cls, path: PathLike) -> "Predictor":
+        return cls(load_model(path))
+
+    def predict(self, items: Iterable[Union[str, tuple[str, str]]], beam_width: int = BEAM_WIDTH) -> list[str]:
+        """The output for each (input, features); a plain string has no features."""
+        samples = [Sample(item, "", None) if isinstance(item, str) else Sample(item[0], item[1], None)
+                   for item in items]
+        return [hypotheses[0].output for hypotheses in self.hypotheses(samples, beam_width)]
+
+    def hypotheses(self, samples: Sequence[Sample], beam_width: int = BEAM_WIDTH, batch_size: int = 128,
+                   progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
+        """All hypotheses of the beam for each sample, best first."""
+        return decode(self.inference, [self.vocabulary.instance(sample) for sample in samples],
+                      beam_width, batch_size, progress)
+
+    def describe(self, sample: Sample, hypothesis: Hypothesis) -> str:
+        return describe(hypothesis.actions, self.vocabulary.instance(sample), self.vocabulary)

@@ -1,0 +1,192 @@
+"""One run of `il-morph train`, from the data to the scores."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from il_morph import __version__
+from il_morph.data import FORMATS, Sample, read_samples
+from il_morph.decoding import decode
+from il_morph.errors import InputError
+from il_morph.inference import Inference
+from il_morph.modelfile import Model, load_model
+from il_morph.progress import bar
+from il_morph.results import ResultsFolder
+from il_morph.settings import ModelSettings, TrainingSettings
+from il_morph.vocabulary import Vocabulary
+
+log = logging.getLogger(__name__)
+
+
+def start_dynet(seed: int, mem: int = 512, autobatch: bool = False) -> None:
+    """Configure and import DyNet, which would otherwise read its settings from sys.argv."""
+    try:
+        import dynet_config
+    except ImportError as error:
+        raise InputError("training needs DyNet, which is not installed here: pip install dyNET38") from error
+    dynet_config.set(random_seed=seed, mem=mem, autobatch=int(autobatch))
+    with arguments_hidden():
+        import dynet
+    dynet.reset_random_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+
+
+@contextmanager
+def arguments_hidden():
+    arguments, sys.argv = sys.argv, sys.argv[:1]
+    try:
+        yield
+    finally:
+        sys.argv = arguments
+
+
+def draw_seed() -> int:
+    return random.SystemRandom().randrange(1, 2**31)
+
+
+@dataclass
+class Experiment:
+    """What the command line asks for."""
+
+    train_path: str
+    dev_path: str
+    results_path: str
+    training: TrainingSettings
+    model_flags: dict[str, Any]
+    test_path: Optional[str] = None
+    reload_path: Optional[str] = None
+    force: bool = False
+    verbose: bool = False
+    seed: Optional[int] = None
+    mem: int = 512
+    autobatch: bool = False
+    command: list[str] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Read, train, decode, score. Nothing is written before all input has been read."""
+        self.seed = self.seed or draw_seed()
+        fmt = FORMATS[self.model_flags["format"]]
+        evaluating = self.training.mode == "eval"
+        reloaded = self._reloaded(needed=evaluating)
+        train = read_samples(self.train_path, fmt, need_output=True) if not evaluating else []
+        dev = read_samples(self.dev_path, fmt, need_output=True)
+        test = read_samples(self.test_path, fmt) if self.test_path else None
+        results = ResultsFolder(self.results_path, self.force)
+        vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(train, ModelSettings(**self.model_flags))
+        report_unseen(vocabulary, {"dev": dev, "test": test or []})
+        results.begin()
+        started = time.monotonic()
+        if evaluating:
+            model, course = reloaded, {}
+        else:
+            model, course = self._train(vocabulary, reloaded, train, dev, results)
+        scores = self._decode(model, {"dev": dev, "test": test}, results)
+        results.finish({
+            "il_morph": __version__, "command": self.command, "seed": self.seed,
+            "settings": {**model.vocabulary.settings.as_dict(), **self.training.as_dict(),
+                         "reload_path": self.reload_path},
+            "training": {**course, "seconds": round(time.monotonic() - started, 3)}, "scores": scores,
+        })
+
+    def _reloaded(self, needed: bool) -> Optional[Model]:
+        """The model of --reload-path, whose settings the flags must not contradict."""
+        if self.reload_path is None:
+            if needed:
+                raise InputError("--mode=eval needs a model: give its path with --reload-path")
+            return None
+        path = Path(self.reload_path)
+        model = load_model(path / "f.model" if path.is_dir() else path)
+        settings = model.vocabulary.settings.as_dict()
+        for name, value in self.model_flags.items():
+            if settings[name] != value:
+                raise InputError(f"--{name.replace('_', '-')}: the model {self.reload_path} was trained with "
+                                 f"{settings[name]}, the command line says {value}; leave the flag out")
+        return model
+
+    def _train(self, vocabulary: Vocabulary, reloaded: Optional[Model], train: Sequence[Sample],
+               dev: Sequence[Sample], results: ResultsFolder) -> tuple[Model, dict]:
+        start_dynet(self.seed, self.mem, self.autobatch)
+        from il_morph.network import Network
+        from il_morph.objectives import make_objective
+        from il_morph.training import Epoch, Training
+
+        network = Network(vocabulary)
+        if reloaded:
+            network.set_weights(reloaded.weights)
+        generator = random.Random(self.seed)
+        progress = Progress(results, vocabulary, {"seed": self.seed, **self.training.as_dict()})
+        results.write_log(Epoch.COLUMNS)
+        training = Training(
+            network, make_objective(network, self.training, generator),
+            [vocabulary.instance(s) for s in train], [vocabulary.instance(s) for s in dev], self.training, generator,
+            progress.on_epoch, progress.on_best, self.verbose,
+        )
+        try:
+            course = training.run()
+        except KeyboardInterrupt:
+            log.warning(progress.interrupted())
+            raise
+        return progress.model(course.weights), {
+            "epochs": len(course.epochs), "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
+
+    def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
+        inference = Inference(model.weights, model.vocabulary)
+        scores = {}
+        for width in (1, *self.training.beam_widths):
+            for part, samples in parts.items():
+                if samples is None:
+                    continue
+                name = f"beam{width}.{part}" if width > 1 else f"greedy.{part}"
+                found = decode(inference, [model.vocabulary.instance(s) for s in samples], width,
+                               self.training.decbatch_size, lambda batches: bar(batches, name, "batch"))
+                scored = results.write_predictions(name, model.vocabulary.format, samples, found)
+                if scored:
+                    scores[name] = scored.as_dict()
+                    log.info("%s accuracy: %.2f", name, scored.accuracy)
+        return scores
+
+
+@dataclass
+class Progress:
+    """Keeps log and best model on disk while training goes on."""
+
+    results: ResultsFolder
+    vocabulary: Vocabulary
+    training: dict
+    best: Optional[Any] = None
+
+    def model(self, weights: dict) -> Model:
+        return Model(self.vocabulary, weights, self.training)
+
+    def on_best(self, epoch, weights: dict) -> None:
+        self.results.save_model(self.model(weights))
+        self.best = epoch
+
+    def on_epoch(self, epoch) -> None:
+        self.results.write_log(epoch.cells())
+        log.info("epoch %d: loss %.4f, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", epoch.epoch, epoch.loss,
+                 epoch.train_accuracy, epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
+
+    def interrupted(self) -> str:
+        if self.best is None:
+            return "interrupted before the end of the first epoch: no model was written"
+        return (f"interrupted: the best model so far (epoch {self.best.epoch}, dev accuracy "
+                f"{self.best.dev_accuracy:.2f}) is {self.results.model}")
+
+
+def report_unseen(vocabulary: Vocabulary, parts: dict[str, Sequence[Sample]]) -> None:
+    """Symbols that training did not show are no error, but worth knowing."""
+    for part, samples in parts.items():
+        for kind, number in vocabulary.unseen(samples).items():
+            if number:
+                log.info("%s: %d of %d samples have %s unseen in training", part, number, len(samples), kind)

@@ -1,0 +1,79 @@
+"""How probable the model finds what a teacher would do: the dev loss, in bulk.
+
+A teacher says which actions are optimal now; the most probable of them is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, Sequence
+
+import numpy as np
+
+from il_morph.expert import Expert, optimal_actions, progress
+from il_morph.inference import Inference
+from il_morph.transitions import END, UNK
+from il_morph.vocabulary import Instance, Vocabulary
+
+
+class Teacher(Protocol):
+    """Leads a sample from its first step to END."""
+
+    def optimal(self) -> Sequence[int]: ...
+
+    def take(self, action: int) -> None: ...
+
+
+class ExpertTeacher:
+    """The expert, followed without errors."""
+
+    def __init__(self, expert: Expert, vocabulary: Vocabulary):
+        self.expert, self.vocabulary = expert, vocabulary
+        self.i = self.j = 0
+
+    def optimal(self) -> list[int]:
+        return optimal_actions(self.expert.candidates(self.i, self.j))
+
+    def take(self, action: int) -> None:
+        system, x = self.vocabulary.system, self.expert.x
+        if action == END:
+            return
+        written = system.written(action, x[self.i:self.i + 1], self.vocabulary.actions.symbols)
+        self.j = progress(self.expert.target, written, self.j)
+        self.i += action in system.advancing
+
+
+def step_losses(inference: Inference, instances: Sequence[Instance], teachers: Sequence[Teacher]) -> list[list[float]]:
+    """−log Σ P(a) over the teacher's optimal actions, for each step of each sample."""
+    system, number = inference.vocabulary.system, len(instances)
+    encoded, states = inference.encode(instances), inference.initial_states(number)
+    positions = np.array([instance.start for instance in instances])
+    actions = np.full(number, system.initial_action)
+    losses: list[list[float]] = [[] for _ in instances]
+    rows = np.arange(number)
+    while len(rows):
+        states = inference.step(encoded, rows, positions, actions, states)
+        log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
+        for k, row in enumerate(rows):
+            optimal = teachers[row].optimal()
+            losses[row].append(-float(np.logaddexp.reduce(log_probabilities[k, optimal])))
+            actions[k] = max(optimal, key=log_probabilities[k].__getitem__)
+            teachers[row].take(actions[k])
+        live = actions != END
+        positions = (positions + inference.advances[actions])[live]
+        rows, actions, states = rows[live], actions[live], states.take(live)
+    return losses
+
+
+def mean_loss(inference: Inference, instances: Sequence[Instance], teachers: Sequence[Teacher],
+              batch_size: int = 128) -> float:
+    """The mean over samples of the mean step loss."""
+    losses: list[float] = []
+    for first in range(0, len(instances), batch_size):
+        part = slice(first, first + batch_size)
+        losses += [float(np.mean(steps)) for steps in step_losses(inference, instances[part], teachers[part])]
+    return float(np.mean(losses))
+
+
+def producible(instances: Sequence[Instance], vocabulary: Vocabulary) -> list[Instance]:
+    """The samples whose output has only characters that the model can insert."""
+    return [instance for instance in instances if UNK not in vocabulary.insertions(instance.sample.output)]

@@ -1,0 +1,387 @@
+"""The network (section 3 of the paper) in DyNet: one computation graph per sample.
+
+Each weight matrix that reads several vectors, such as the decoder's [enc_fwd; enc_bwd; features;
+action], is kept in column blocks: what is constant in a sample (features) is projected once, the
+encoder's positions in one product, and per step there remain the action and the recurrent part.
+All products go through `affine_transform`: DyNet's `W * x` adds to recycled memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Iterable, Optional, Sequence
+
+import dynet as dy
+import numpy as np
+
+from il_morph.transitions import END, UNK
+from il_morph.vocabulary import Instance, Vocabulary
+
+NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
+MASKED = -1e9  # added to the score of an invalid action; finite, for -inf poisons DyNet's memory
+BLOCK_LIMIT = 80_000  # floats of a parameter: what ADADELTA updates inside the cache
+
+
+class Matrix:
+    """A weight matrix in column blocks, drawn with the Glorot bound of the whole."""
+
+    def __init__(self, collection, name: str, rows: int, widths: dict[str, int],
+                 bound_rows: Optional[int] = None):
+        self.name = name
+        bound = sqrt(6 / ((bound_rows or rows) + sum(widths.values())))
+        self.blocks = {
+            block: collection.add_parameters((rows, width), init=dy.UniformInitializer(bound))
+            for block, width in widths.items()
+        }
+
+    def __getitem__(self, block: str):
+        return self.blocks[block]
+
+    def value(self) -> np.ndarray:
+        return np.hstack([array_of(parameter) for parameter in self.blocks.values()])
+
+    def set_value(self, whole: np.ndarray) -> None:
+        column = 0
+        for parameter in self.blocks.values():
+            width = parameter.shape()[1]
+            parameter.set_value(whole[:, column:column + width])
+            column += width
+
+
+class Vector:
+    """A bias."""
+
+    def __init__(self, collection, name: str, size: int, init=None):
+        self.name = name
+        self.parameter = collection.add_parameters(size, init=init)
+
+    def value(self) -> np.ndarray:
+        return array_of(self.parameter)
+
+    def set_value(self, values: np.ndarray) -> None:
+        self.parameter.set_value(values)
+
+
+class Table:
+    """A lookup table, a row for each symbol."""
+
+    def __init__(self, collection, name: str, rows: int, width: int):
+        self.name = name
+        self.parameter = collection.add_lookup_parameters((rows, width))
+
+    def row(self, index: int) -> dy.Expression:
+        return self.parameter[index]
+
+    def rows(self, indices: Sequence[int]) -> dy.Expression:
+        """The rows as a batch."""
+        return dy.lookup_batch(self.parameter, list(indices))
+
+    def value(self) -> np.ndarray:
+        return array_of(self.parameter)
+
+    def set_value(self, values: np.ndarray) -> None:
+        self.parameter.init_from_array(np.ascontiguousarray(values))
+
+
+def array_of(parameter) -> np.ndarray:
+    return np.asarray(parameter.as_array(), dtype=np.float32)
+
+
+@dataclass
+class CellState:
+    """The state of one LSTM layer; None stands for the zero vector."""
+
+    h: Optional[dy.Expression] = None
+    c: Optional[dy.Expression] = None
+
+
+class CoupledCell:
+    """DyNet's LSTM with tied input and forget gates and full-matrix peepholes."""
+
+    GATES = ("i", "o", "c")
+    PEEPHOLES = ("i", "o")
+
+    def __init__(self, collection, name: str, widths: dict[str, int], hidden: int):
+        self.hidden, self.widths = hidden, widths
+        stacked = hidden * self.stacked_gates
+        self.x = {g: Matrix(collection, f"{name}.x2{g}", hidden, widths, stacked) for g in self.GATES}
+        self.h = {g: Matrix(collection, f"{name}.h2{g}", hidden, {"h": hidden}, stacked) for g in self.GATES}
+        self.c = {g: Matrix(collection, f"{name}.c2{g}", hidden, {"c": hidden}) for g in self.PEEPHOLES}
+        self.b = {g: Vector(collection, f"{name}.b{g}", hidden, dy.ConstInitializer(0)) for g in self.GATES}
+
+    stacked_gates = 1  # how many gates share the matrix whose Glorot bound DyNet takes
+
+    def parameters(self) -> list:
+        return [p for group in (self.x, self.h, self.c, self.b) for p in group.values()]
+
+    def project(self, inputs: dict[str, dy.Expression], onto: Optional[dict] = None) -> dict[str, dy.Expression]:
+        """The part of each gate that comes from these blocks of the input (and the bias, or `onto`)."""
+        onto = onto or {gate: bias.parameter for gate, bias in self.b.items()}
+        return {gate: affine(onto[gate], [(self.x[gate][block], x) for block, x in inputs.items()])
+                for gate in self.GATES}
+
+    def masks(self, dropout: float) -> Optional["Masks"]:
+        return Masks(self.widths, self.hidden, dropout, bool(self.PEEPHOLES)) if dropout else None
+
+    def step(self, gates: dict, state: CellState, masks: Optional["Masks"] = None,
+             extra: Optional[dict[str, dy.Expression]] = None) -> CellState:
+        """One step; `extra` are blocks of the input that `gates` does not contain yet."""
+        h, c = state.h, state.c
+        seen = c
+        if masks:
+            h, seen = masks.h(h), masks.c(c)
+        i = dy.logistic(self._gate("i", gates, h, seen, extra))
+        candidate = dy.tanh(self._gate("c", gates, h, None, extra))
+        c = dy.cmult(i, candidate) if c is None else c + dy.cmult(i, candidate - c)
+        o = dy.logistic(self._gate("o", gates, h, masks.c(c) if masks else c, extra))
+        return CellState(dy.cmult(o, dy.tanh(c)), c)
+
+    def _gate(self, gate: str, gates: dict, h, c, extra) -> dy.Expression:
+        terms = [(self.x[gate][block], x) for block, x in (extra or {}).items()]
+        if h is not None:
+            terms.append((self.h[gate]["h"], h))
+        if c is not None:
+            terms.append((self.c[gate]["c"], c))
+        return affine(gates[gate], terms)
+
+
+class VanillaCell(CoupledCell):
+    """DyNet's VanillaLSTM: gates i, f, o, g; 1 is added to the forget gate before its sigmoid."""
+
+    GATES = ("i", "f", "o", "g")
+    PEEPHOLES = ()
+    stacked_gates = 4
+
+    def step(self, gates, state, masks=None, extra=None) -> CellState:
+        h, c = masks.h(state.h) if masks else state.h, state.c
+        i, f, o, g = (self._gate(gate, gates, h, None, extra) for gate in self.GATES)
+        written = dy.cmult(dy.logistic(i), dy.tanh(g))
+        c = written if c is None else dy.cmult(dy.logistic(f + 1.0), c) + written
+        return CellState(dy.cmult(dy.logistic(o), dy.tanh(c)), c)
+
+
+class Masks:
+    """Variational dropout: one mask for the inputs, h and c of a layer, the same at every step."""
+
+    def __init__(self, widths: dict[str, int], hidden: int, rate: float, cell: bool):
+        def mask(size):
+            return dy.random_bernoulli(size, 1 - rate, 1 / (1 - rate))
+
+        self.inputs = {block: mask(width) for block, width in widths.items()}
+        self._h, self._c = mask(hidden), mask(hidden) if cell else None
+
+    def x(self, inputs: dict[str, dy.Expression]) -> dict[str, dy.Expression]:
+        return {block: dy.cmult(x, self.inputs[block]) for block, x in inputs.items()}
+
+    def h(self, h):
+        return h if h is None else dy.cmult(h, self._h)
+
+    def c(self, c):
+        return c if c is None else dy.cmult(c, self._c)
+
+
+def affine(bias, terms: Iterable[tuple]) -> dy.Expression:
+    """bias + Σ W x"""
+    arguments = [bias]
+    for weight, x in terms:
+        arguments += (weight, x)
+    return dy.affine_transform(arguments) if len(arguments) > 1 else bias
+
+
+def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]:
+    """Ranges of feature slots whose columns make a block of at most BLOCK_LIMIT floats."""
+    size = max(1, BLOCK_LIMIT // (hidden * width))
+    return [(first, min(first + size, slots)) for first in range(0, slots, size)]
+
+
+class Network:
+    """All parameters, declared in one place, and the graph of a sample."""
+
+    def __init__(self, vocabulary: Vocabulary):
+        self.vocabulary, self.settings = vocabulary, vocabulary.settings
+        self.collection = dy.ParameterCollection()
+        self._declare(self.settings)
+
+    def _declare(self, settings) -> None:
+        collection, vocabulary = self.collection, self.vocabulary
+        self.characters = Table(collection, "characters", len(vocabulary.characters), settings.input)
+        self.actions = self.characters if settings.param_tying else Table(
+            collection, "actions", len(vocabulary.actions), settings.action_input)
+        self.features = self.pos = None
+        if settings.feat_input:
+            self.features = Table(collection, "features", len(vocabulary.features), settings.feat_input)
+        if vocabulary.pos is not None:
+            self.pos = Table(collection, "pos", len(vocabulary.pos), settings.feat_input)
+        self.forward = self._layers("encoder_forward", settings.enc_layers, {"x": settings.input}, settings.enc_hidden)
+        self.backward = self._layers("encoder_backward", settings.enc_layers, {"x": settings.input}, settings.enc_hidden)
+        self.decoder = self._layers("decoder", settings.dec_layers, self._decoder_inputs(settings), settings.dec_hidden)
+        below = settings.dec_hidden
+        self.hidden = None
+        if settings.mlp:
+            self.hidden = (Matrix(collection, "hidden.W", settings.mlp, {"s": below}),
+                           Vector(collection, "hidden.b", settings.mlp))
+            below = settings.mlp
+        number = len(vocabulary.actions)
+        self.output = (Matrix(collection, "output.W", number, {"s": below}),
+                       Vector(collection, "output.b", number))
+        self.dense = [*self.matrices(), *(part.parameter for part in self.parts() if isinstance(part, Vector))]
+        self.masks = [mask_of(vocabulary.system.valid_actions(at_end, number), number) for at_end in (False, True)]
+
+    def _layers(self, name: str, number: int, widths: dict[str, int], hidden: int) -> list[CoupledCell]:
+        cell = VanillaCell if self.settings.vanilla_lstm else CoupledCell
+        return [cell(self.collection, f"{name}.{layer}", widths if layer == 0 else {"x": hidden}, hidden)
+                for layer in range(number)]
+
+    def _decoder_inputs(self, settings) -> dict[str, int]:
+        """The blocks of the decoder's input, in the order of the columns."""
+        widths = {"enc_fwd": settings.enc_hidden, "enc_bwd": settings.enc_hidden}
+        if self.pos is not None:
+            widths["pos"] = settings.feat_input
+        slot = settings.feat_input or 1
+        self.slot_ranges = feature_blocks(self.vocabulary.number_of_slots, slot, settings.dec_hidden)
+        widths.update({f"features {a}": (b - a) * slot for a, b in self.slot_ranges})
+        widths["action"] = settings.action_input
+        return widths
+
+    def parts(self) -> list:
+        """Every table, matrix and bias under its name."""
+        tables = [self.characters, self.features, self.pos]
+        if self.actions is not self.characters:
+            tables.append(self.actions)
+        cells = [p for cell in self.forward + self.backward + self.decoder for p in cell.parameters()]
+        return [t for t in tables if t is not None] + cells + list(self.hidden or ()) + list(self.output)
+
+    def matrices(self) -> list:
+        """The weight matrices' blocks, which the l2 penalty is on."""
+        return [block for part in self.parts() if isinstance(part, Matrix) for block in part.blocks.values()]
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """The parameters as the model file keeps them."""
+        return {part.name: part.value() for part in self.parts()}
+
+    def set_weights(self, weights: dict[str, np.ndarray]) -> None:
+        for part in self.parts():
+            part.set_value(weights[part.name])
+
+    def enter_graph(self) -> None:
+        """Put all parameters in the graph: one that enters between cg_checkpoint and cg_revert dangles."""
+        for parameter in self.dense:
+            parameter.expr(True)
+
+    def graph(self, instance: Instance, dropout: float = 0.0) -> "SampleGraph":
+        """The graph of a sample up to the decoder's first step."""
+        return SampleGraph(self, instance, dropout)
+
+
+def mask_of(valid: Sequence[int], number: int) -> list[float]:
+    mask = [MASKED] * number
+    for action in valid:
+        mask[action] = 0.0
+    return mask
+
+
+class SampleGraph:
+    """Encoder and decoder of one sample. `step` may be called on batches of states as well."""
+
+    def __init__(self, network: Network, instance: Instance, dropout: float):
+        self.network, self.instance = network, instance
+        network.enter_graph()
+        self.masks = [cell.masks(dropout) for cell in network.decoder]
+        self.positions = self._project_positions()
+        bias = network.output[1].parameter
+        self.biases = [bias + dy.inputVector(mask) for mask in network.masks]
+
+    def _project_positions(self) -> dict[str, dy.Expression]:
+        """[enc_fwd; enc_bwd; features] times the decoder's columns, for each position as a batch."""
+        start, masks, cell = self.instance.start, self.masks[0], self.network.decoder[0]
+        forward, backward = self._encode()
+        features = self._features()
+        positions = {"enc_fwd": dy.concatenate_to_batch(forward[start:]),
+                     "enc_bwd": dy.concatenate_to_batch(backward[start:])}
+        if masks:
+            features, positions = masks.x(features), masks.x(positions)
+        return cell.project(positions, onto=cell.project(features) if features else None)
+
+    def _encode(self) -> tuple[list, list]:
+        network = self.network
+        embedded = self._characters()
+        order = range(len(self.instance.buffer))
+        return (run_layers(network.forward, embedded, order),
+                run_layers(network.backward, embedded, order[::-1]))
+
+    def _characters(self) -> dy.Expression:
+        """The embeddings as a batch; an unseen character is the average of all rows but UNK's."""
+        table, buffer = self.network.characters, self.instance.buffer
+        if UNK not in buffer:
+            return table.rows(buffer)
+        unseen = dy.mean_batches(table.rows(range(1, len(self.network.vocabulary.characters))))
+        return dy.concatenate_to_batch([table.row(index) if index != UNK else unseen for index in buffer])
+
+    def _features(self) -> dict[str, dy.Expression]:
+        network, slots = self.network, self.instance.slots
+        vectors = {}
+        if network.pos is not None:
+            seen = self.instance.pos != UNK
+            vectors["pos"] = network.pos.row(self.instance.pos) if seen else network.features.row(UNK)
+        for first, last in network.slot_ranges:
+            vectors[f"features {first}"] = self._slots(slots[first:last])
+        return vectors
+
+    def _slots(self, slots: Sequence[int]) -> dy.Expression:
+        settings = self.network.settings
+        if not settings.feat_input:
+            return dy.inputVector([settings.lucky_w if slot != UNK else 0.0 for slot in slots])
+        return dy.reshape(self.network.features.rows(slots), (len(slots) * settings.feat_input,))
+
+    def initial_states(self) -> list[CellState]:
+        return [CellState() for _ in self.network.decoder]
+
+    def step(self, states: list[CellState], action: int, position: int) -> list[CellState]:
+        """The decoder reads the previous action at this position of the buffer."""
+        gates = {gate: dy.pick_batch_elem(batch, position - self.instance.start)
+                 for gate, batch in self.positions.items()}
+        return self._decode(gates, self.network.actions.row(action), states)
+
+    def step_batch(self, states: list[CellState], actions: Sequence[int], positions: Sequence[int]) -> list[CellState]:
+        """The same for a batch of states."""
+        elements = [position - self.instance.start for position in positions]
+        gates = {gate: dy.pick_batch_elems(batch, elements) for gate, batch in self.positions.items()}
+        return self._decode(gates, self.network.actions.rows(actions), states)
+
+    def _decode(self, gates: dict, action: dy.Expression, states: list[CellState]) -> list[CellState]:
+        inputs, stepped = {"action": action}, []
+        for cell, state, masks in zip(self.network.decoder, states, self.masks):
+            if masks:
+                inputs = masks.x(inputs)
+            stepped.append(cell.step(gates or cell.project({}), state, masks, inputs))
+            gates, inputs = None, {"x": stepped[-1].h}
+        return stepped
+
+    def logits(self, states: list[CellState], at_end: bool) -> dy.Expression:
+        """The scores of the actions; those of invalid actions are MASKED."""
+        return self._output(self.biases[at_end], states)
+
+    def unmasked_logits(self, states: list[CellState]) -> dy.Expression:
+        return self._output(self.network.output[1].parameter, states)
+
+    def _output(self, bias, states: list[CellState]) -> dy.Expression:
+        network, s = self.network, states[-1].h
+        if network.hidden:
+            matrix, hidden_bias = network.hidden
+            s = NONLINEARITIES[network.settings.nonlin](affine(hidden_bias.parameter, [(matrix["s"], s)]))
+        return affine(bias, [(network.output[0]["s"], s)])
+
+
+def run_layers(layers: Sequence[CoupledCell], embedded: dy.Expression, order: Sequence[int]) -> list:
+    """A stack of LSTM layers over the batch of inputs in this order; the top h at each position."""
+    for cell in layers:
+        gates, state = cell.project({"x": embedded}), CellState()
+        outputs: list = [None] * len(order)
+        for position in order:
+            picked = {gate: dy.pick_batch_elem(batch, position) for gate, batch in gates.items()}
+            state = cell.step(picked, state)
+            outputs[position] = state.h
+        if cell is not layers[-1]:
+            embedded = dy.concatenate_to_batch(outputs)
+    return outputs

@@ -1,0 +1,70 @@
+"""The results folder of a training run: f.model, f.log, f.stats, predictions and their scores."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Optional, Sequence
+
+from il_morph.data import DataFormat, Sample
+from il_morph.decoding import Hypothesis
+from il_morph.errors import InputError
+from il_morph.evaluation import Scores, score
+from il_morph.files import PathLike, write_atomically
+from il_morph.modelfile import Model, save_model
+
+
+class ResultsFolder:
+    """Files are written whole. f.stats comes last: it says that the run is finished."""
+
+    def __init__(self, path: PathLike, force: bool = False):
+        self.path = Path(path)
+        self.log_lines: list[str] = []
+        if self.stats.exists() and not force:
+            raise InputError(f"{path} holds a finished run; choose another folder, or overwrite it with --force")
+        self._prepare()
+
+    def _prepare(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot make the results folder {self.path}: {error.strerror}") from error
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise InputError(f"cannot write into the results folder {self.path}: choose another one")
+
+    def begin(self) -> None:
+        """From here on the run is not finished, whatever was there before."""
+        if self.stats.exists():
+            self.stats.unlink()
+
+    @property
+    def stats(self) -> Path:
+        return self.path / "f.stats"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "f.model"
+
+    def write_log(self, cells: Sequence[str]) -> None:
+        self.log_lines.append("\t".join(cells) + "\n")
+        write_atomically(self.path / "f.log", "".join(self.log_lines))
+
+    def save_model(self, model: Model) -> None:
+        save_model(self.model, model)
+
+    def write_predictions(self, name: str, fmt: DataFormat, samples: Sequence[Sample],
+                          hypotheses: Sequence[Sequence[Hypothesis]]) -> Optional[Scores]:
+        """Predictions under `f.NAME.predictions`, and their scores unless the samples are covered."""
+        ranked = [[hypothesis.output for hypothesis in found] for found in hypotheses]
+        lines = [fmt.line(sample, outputs[0]) + "\n" for sample, outputs in zip(samples, ranked)]
+        write_atomically(self.path / f"f.{name}.predictions", "".join(lines))
+        if samples[0].output is None:
+            return None
+        scores = score([sample.output for sample in samples], ranked,
+                       [fmt.features(sample.tag)[0] for sample in samples])
+        write_atomically(self.path / f"f.{name}.eval", scores.as_text() + "\n")
+        return scores
+
+    def finish(self, stats: dict) -> None:
+        write_atomically(self.stats, json.dumps(stats, ensure_ascii=False, indent=1) + "\n")

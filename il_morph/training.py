@@ -1,0 +1,159 @@
+"""Training: epochs over shuffled samples, dev accuracy after each, early stopping."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from random import Random
+from typing import Callable, Optional, Sequence
+
+import dynet as dy
+import numpy as np
+
+from il_morph.decoding import decode
+from il_morph.errors import InputError
+from il_morph.inference import Inference
+from il_morph.likelihood import mean_loss, producible
+from il_morph.network import Network
+from il_morph.progress import bar
+from il_morph.settings import TrainingSettings
+from il_morph.vocabulary import Instance
+
+log = logging.getLogger(__name__)
+
+OPTIMIZERS = {
+    "ADADELTA": dy.AdadeltaTrainer,
+    "ADAM": lambda collection: dy.AdamTrainer(collection, alpha=0.0005),
+    "SGD": dy.SimpleSGDTrainer,
+    "MOMENTUM": dy.MomentumSGDTrainer,
+    "ADAGRAD": dy.AdagradTrainer,
+}
+TRAIN_ACCURACY_SAMPLES = 100
+
+
+@dataclass
+class Epoch:
+    """A row of the log."""
+
+    epoch: int
+    seconds: float
+    loss: float
+    train_accuracy: float
+    dev_accuracy: float
+    dev_loss: Optional[float] = None
+
+    COLUMNS = ("epoch", "seconds", "loss", "train_accuracy", "dev_accuracy", "dev_loss")
+
+    def cells(self) -> list[str]:
+        values = [getattr(self, column) for column in self.COLUMNS]
+        return ["NA" if v is None else f"{v:.4f}" if isinstance(v, float) else str(v) for v in values]
+
+
+@dataclass
+class Course:
+    """How the training went: its epochs and the best of them."""
+
+    epochs: list[Epoch] = field(default_factory=list)
+    best: Optional[Epoch] = None
+    weights: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def epochs_since_best(self) -> int:
+        return len(self.epochs) - 1 - self.epochs.index(self.best)
+
+
+@dataclass
+class Training:
+    """One phase of training: an objective, its data and its schedule."""
+
+    network: Network
+    objective: object  # begin_epoch(epoch), loss(instance), teachers(instances)
+    train: Sequence[Instance]
+    dev: Sequence[Instance]
+    settings: TrainingSettings
+    random: Random
+    on_epoch: Callable[[Epoch], None] = lambda epoch: None
+    on_best: Callable[[Epoch, dict], None] = lambda epoch, weights: None
+    verbose: bool = False
+
+    def __post_init__(self) -> None:
+        self.optimizer = OPTIMIZERS[self.settings.optimization](self.network.collection)
+        self.probe = self.random.sample(list(self.train), min(TRAIN_ACCURACY_SAMPLES, len(self.train)))
+
+    def run(self) -> Course:
+        """Train until the last epoch, or until `patience` epochs brought nothing better."""
+        course = Course()
+        for number in range(self.settings.epochs):
+            epoch, weights = self._epoch(number)
+            course.epochs.append(epoch)
+            if course.best is None or self._better(epoch, course.best):
+                course.best, course.weights = epoch, weights
+                self.on_best(epoch, weights)
+            self.on_epoch(epoch)
+            if course.epochs_since_best >= self.settings.patience:
+                log.info("no improvement in %d epochs: stopping", self.settings.patience)
+                break
+        return course
+
+    def _better(self, epoch: Epoch, best: Epoch) -> bool:
+        if self.settings.pick_loss:
+            return epoch.dev_loss < best.dev_loss
+        return epoch.dev_accuracy > best.dev_accuracy
+
+    def _epoch(self, number: int) -> tuple[Epoch, dict]:
+        started = time.monotonic()
+        self.objective.begin_epoch(number)
+        loss = self._pass(number)
+        weights = self.network.weights()
+        inference = Inference(weights, self.network.vocabulary)
+        epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probe, 1),
+                      self._accuracy(inference, self.dev, self.settings.beam_width))
+        if self.settings.pick_loss:
+            epoch.dev_loss = self._dev_loss(inference)
+        epoch.seconds = time.monotonic() - started
+        return epoch, weights
+
+    def _pass(self, number: int) -> float:
+        """One pass over the shuffled training data; the mean loss of a sample."""
+        order, size = list(self.train), self.settings.batch_size
+        self.random.shuffle(order)
+        total = 0.0
+        with bar(order, f"epoch {number}") as progress:
+            for first in range(0, len(order), size):
+                batch = order[first:first + size]
+                total += self._update(batch, number) * len(batch)
+                progress.update(len(batch))
+                progress.set_postfix(loss=f"{total / (first + len(batch)):.4f}", refresh=False)
+        return total / len(order)
+
+    def _update(self, batch: Sequence[Instance], number: int) -> float:
+        """One update of the parameters; the mean loss of the batch."""
+        dy.renew_cg()
+        loss = dy.average([self.objective.loss(instance) for instance in batch])
+        value = loss.value()
+        if self.settings.l2:
+            loss += self.settings.l2 * dy.esum([dy.squared_norm(block) for block in self.network.matrices()])
+        try:
+            loss.backward()
+            self.optimizer.update()
+        except RuntimeError as error:  # DyNet: "Magnitude of gradient is bad"
+            raise InputError(f"training diverged in epoch {number} ({error}): the weights are no longer "
+                             "finite; try another --optimization, --l2 or --dynet-seed") from error
+        return value
+
+    def _accuracy(self, inference: Inference, instances: Sequence[Instance], width: int) -> float:
+        hypotheses = decode(inference, instances, width, self.settings.decbatch_size)
+        correct = [found[0].output == instance.sample.output for found, instance in zip(hypotheses, instances)]
+        if self.verbose and instances is self.dev:
+            for found, instance in list(zip(hypotheses, instances))[:10]:
+                log.info("dev: %s + %s -> %s (gold: %s)", instance.sample.input, instance.sample.tag,
+                         found[0].output, instance.sample.output)
+        return 100.0 * sum(correct) / len(correct)
+
+    def _dev_loss(self, inference: Inference) -> float:
+        dev = producible(self.dev, self.network.vocabulary)
+        if not dev:
+            raise InputError("--pick-loss: no dev output consists of characters seen in training; "
+                             "use another dev file or leave out --pick-loss")
+        return mean_loss(inference, dev, self.objective.teachers(dev), self.settings.decbatch_size)
