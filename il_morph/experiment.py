@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import mmap
 import random
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
@@ -29,16 +30,32 @@ log = logging.getLogger(__name__)
 
 def start_dynet(seed: int, mem: int = 512, autobatch: bool = False) -> None:
     """Configure and import DyNet, which would otherwise read its settings from sys.argv."""
+    check_memory(mem)
     try:
         import dynet_config
+
+        dynet_config.set(random_seed=seed, mem=mem, autobatch=int(autobatch))
+        with arguments_hidden():
+            import dynet
     except ImportError as error:
         raise InputError("training needs DyNet, which is not installed here: pip install dyNET38") from error
-    dynet_config.set(random_seed=seed, mem=mem, autobatch=int(autobatch))
-    with arguments_hidden():
-        import dynet
     dynet.reset_random_seed(seed)
     random.seed(seed)
     np.random.seed(seed % 2**32)
+
+
+def check_memory(mem: int) -> None:
+    """DyNet, which takes its memory in four pools, ends the process when it does not get it."""
+    pools = []
+    try:
+        for _ in range(4):
+            pools.append(mmap.mmap(-1, mem * 2**20 // 4))
+    except (OSError, OverflowError, ValueError) as error:
+        raise InputError(f"--dynet-mem={mem}: this machine does not have so many megabytes free; "
+                         "take less, DyNet asks for more when it needs it") from error
+    finally:
+        for pool in pools:
+            pool.close()
 
 
 @contextmanager
@@ -50,8 +67,13 @@ def arguments_hidden():
         sys.argv = arguments
 
 
-def draw_seed() -> int:
-    return random.SystemRandom().randrange(1, 2**31)
+def chosen_seed(seed: Optional[int]) -> int:
+    """The given seed, or one that is drawn. DyNet's are 32 bits wide."""
+    if seed is None:
+        return random.SystemRandom().randrange(1, 2**31)
+    if seed >= 2**32:
+        raise InputError(f"--dynet-seed takes a whole number from 0 up to {2**32 - 1}, not {seed}")
+    return seed
 
 
 @dataclass
@@ -74,16 +96,22 @@ class Experiment:
 
     def run(self) -> None:
         """Read, train, decode, score. Nothing is written before all input has been read."""
-        self.seed = self.seed or draw_seed()
+        self.seed = chosen_seed(self.seed)
         fmt = FORMATS[self.model_flags["format"]]
         evaluating = self.training.mode == "eval"
+        self._check_mode()
         reloaded = self._reloaded(needed=evaluating)
         train = read_samples(self.train_path, fmt, need_output=True) if not evaluating else []
         dev = read_samples(self.dev_path, fmt, need_output=True)
         test = read_samples(self.test_path, fmt) if self.test_path else None
-        results = ResultsFolder(self.results_path, self.force)
+        if not evaluating:
+            start_dynet(self.seed, self.mem, self.autobatch)
         vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(train, ModelSettings(**self.model_flags))
         report_unseen(vocabulary, {"dev": dev, "test": test or []})
+        if self.training.mode == "il" and vocabulary.settings.transducer != "haem":
+            raise InputError("--mode=il needs --transducer=haem: the expert knows COPY, DELETE, INSERT and END; "
+                             "train the hard-attention system with --mode=mle")
+        results = ResultsFolder(self.results_path, self.force)
         results.begin()
         started = time.monotonic()
         if evaluating:
@@ -98,6 +126,13 @@ class Experiment:
             "training": {**course, "seconds": round(time.monotonic() - started, 3)}, "scores": scores,
         })
 
+    def _check_mode(self) -> None:
+        mode, training = self.training.mode, self.training
+        pretrained = self.reload_path or training.pretrain_epochs or training.pretrain_until
+        if mode in ("mrt", "rl") and not pretrained:
+            raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it in the "
+                             "same run with --pretrain-epochs or --pretrain-until")
+
     def _reloaded(self, needed: bool) -> Optional[Model]:
         """The model of --reload-path, whose settings the flags must not contradict."""
         if self.reload_path is None:
@@ -108,6 +143,10 @@ class Experiment:
         model = load_model(path / "f.model" if path.is_dir() else path)
         settings = model.vocabulary.settings.as_dict()
         for name, value in self.model_flags.items():
+            if settings[name] != value and name == "format":
+                raise InputError(f"the model {self.reload_path} reads the {settings[name]} format "
+                                 f"({FORMATS[settings[name]].flag}), but the command line says {value} "
+                                 f"({FORMATS[value].flag}): choose the format of the model")
             if settings[name] != value:
                 raise InputError(f"--{name.replace('_', '-')}: the model {self.reload_path} was trained with "
                                  f"{settings[name]}, the command line says {value}; leave the flag out")
@@ -115,29 +154,17 @@ class Experiment:
 
     def _train(self, vocabulary: Vocabulary, reloaded: Optional[Model], train: Sequence[Sample],
                dev: Sequence[Sample], results: ResultsFolder) -> tuple[Model, dict]:
-        start_dynet(self.seed, self.mem, self.autobatch)
-        from il_morph.network import Network
-        from il_morph.objectives import make_objective
-        from il_morph.training import Epoch, Training
+        from il_morph.phases import train_phases
 
-        network = Network(vocabulary)
-        if reloaded:
-            network.set_weights(reloaded.weights)
-        generator = random.Random(self.seed)
         progress = Progress(results, vocabulary, {"seed": self.seed, **self.training.as_dict()})
-        results.write_log(Epoch.COLUMNS)
-        training = Training(
-            network, make_objective(network, self.training, generator),
-            [vocabulary.instance(s) for s in train], [vocabulary.instance(s) for s in dev], self.training, generator,
-            progress.on_epoch, progress.on_best, self.verbose,
-        )
         try:
-            course = training.run()
+            course = train_phases(vocabulary, reloaded.weights if reloaded else None, train, dev, self.training,
+                                  self.seed, progress, self.verbose)
         except KeyboardInterrupt:
             log.warning(progress.interrupted())
             raise
         return progress.model(course.weights), {
-            "epochs": len(course.epochs), "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
+            "epochs": progress.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
 
     def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
         inference = Inference(model.weights, model.vocabulary)
@@ -164,6 +191,7 @@ class Progress:
     vocabulary: Vocabulary
     training: dict
     best: Optional[Any] = None
+    epochs: int = 0
 
     def model(self, weights: dict) -> Model:
         return Model(self.vocabulary, weights, self.training)
@@ -172,10 +200,15 @@ class Progress:
         self.results.save_model(self.model(weights))
         self.best = epoch
 
-    def on_epoch(self, epoch) -> None:
-        self.results.write_log(epoch.cells())
-        log.info("epoch %d: loss %.4f, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", epoch.epoch, epoch.loss,
-                 epoch.train_accuracy, epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
+    def on_epoch(self, phase: str, epoch) -> None:
+        """`phase` is the mode of training: il, mle, mrt or rl."""
+        if not self.epochs:
+            self.results.write_log(["phase", *epoch.COLUMNS])
+        self.results.write_log([phase, *epoch.cells()])
+        self.epochs += 1
+        loss = "before training" if epoch.loss is None else f"epoch {epoch.epoch}: loss {epoch.loss:.4f}"
+        log.info("%s %s, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", phase, loss, epoch.train_accuracy,
+                 epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
 
     def interrupted(self) -> str:
         if self.best is None:

@@ -7,7 +7,7 @@ from the target is not rolled out: its regret is BETA.
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from il_morph.transitions import END, EditSystem
 
@@ -56,6 +56,33 @@ class Expert:
             return {DELETE: 1 + self.costs[i + 1][j], **insert}
         copy = {COPY: self.costs[i + 1][j + 1]}
         return {**copy, DELETE: 1 + self.costs[i + 1][j], **insert} if self.optimal else copy
+
+
+    def number_of_optimal_sequences(self) -> int:
+        """How many sequences of actions lead to the target at the least cost."""
+        counts: dict[tuple[int, int], int] = {(len(self.x), len(self.target)): 1}
+        for i in range(len(self.x), -1, -1):
+            for j in range(len(self.target), -1, -1):
+                if (i, j) not in counts:
+                    counts[i, j] = sum(counts[self.after(action, i, j)] for action in self.optimal_at(i, j))
+        return counts[0, 0]
+
+    def optimal_at(self, i: int, j: int) -> list[int]:
+        return optimal_actions(self.candidates(i, j))
+
+    def after(self, action: int, i: int, j: int) -> tuple[int, int]:
+        """Where a candidate leads to."""
+        return i + (action in (COPY, DELETE)), j + (action != DELETE)
+
+
+def optimal_sequences(expert: Expert, i: int = 0, j: int = 0) -> Iterator[tuple[int, ...]]:
+    """All sequences of actions that lead to the target at the least cost."""
+    for action in expert.optimal_at(i, j):
+        if action == END:
+            yield (END,)
+            continue
+        for rest in optimal_sequences(expert, *expert.after(action, i, j)):
+            yield (action, *rest)
 
 
 def optimal_actions(costs: dict[int, float]) -> list[int]:

@@ -42,6 +42,20 @@ class ExpertTeacher:
         self.i += action in system.advancing
 
 
+class GoldTeacher:
+    """One gold sequence of actions."""
+
+    def __init__(self, actions: Sequence[int]):
+        self.actions = list(actions)
+        self.step = 0
+
+    def optimal(self) -> list[int]:
+        return [self.actions[self.step]]
+
+    def take(self, action: int) -> None:
+        self.step += 1
+
+
 def step_losses(inference: Inference, instances: Sequence[Instance], teachers: Sequence[Teacher]) -> list[list[float]]:
     """−log Σ P(a) over the teacher's optimal actions, for each step of each sample."""
     system, number = inference.vocabulary.system, len(instances)

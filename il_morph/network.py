@@ -15,7 +15,7 @@ from typing import Iterable, Optional, Sequence
 import dynet as dy
 import numpy as np
 
-from il_morph.transitions import END, UNK
+from il_morph.transitions import UNK
 from il_morph.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
@@ -341,16 +341,15 @@ class SampleGraph:
         """The decoder reads the previous action at this position of the buffer."""
         gates = {gate: dy.pick_batch_elem(batch, position - self.instance.start)
                  for gate, batch in self.positions.items()}
-        return self._decode(gates, self.network.actions.row(action), states)
+        return self._decode(gates, {"action": self.network.actions.row(action)}, states)
 
     def step_batch(self, states: list[CellState], actions: Sequence[int], positions: Sequence[int]) -> list[CellState]:
         """The same for a batch of states."""
-        elements = [position - self.instance.start for position in positions]
-        gates = {gate: dy.pick_batch_elems(batch, elements) for gate, batch in self.positions.items()}
-        return self._decode(gates, self.network.actions.rows(actions), states)
+        return self._decode(self._pick(positions), {"action": self.network.actions.rows(actions)}, states)
 
-    def _decode(self, gates: dict, action: dy.Expression, states: list[CellState]) -> list[CellState]:
-        inputs, stepped = {"action": action}, []
+    def _decode(self, gates: dict, inputs: dict, states: list[CellState]) -> list[CellState]:
+        """One step of all layers; `gates` holds what is projected already, `inputs` the other blocks."""
+        stepped = []
         for cell, state, masks in zip(self.network.decoder, states, self.masks):
             if masks:
                 inputs = masks.x(inputs)
@@ -358,15 +357,52 @@ class SampleGraph:
             gates, inputs = None, {"x": stepped[-1].h}
         return stepped
 
+    def losses(self, sequences: Sequence[Sequence[int]]) -> dy.Expression:
+        """−log P of each action of some sequences: a matrix [sequence, step], 0 after the end.
+
+        The actions are known, so all but the recurrent part of the decoder is one product.
+        """
+        paths = [self._path(sequence) for sequence in sequences]
+        steps, rows = max(map(len, paths)), len(paths)
+        cells = [path[min(step, len(path) - 1)] for step in range(steps) for path in paths]
+        previous, positions, targets = zip(*cells)
+        action = {"action": self.network.actions.rows(previous)}
+        masks, cell = self.masks[0], self.network.decoder[0]
+        gates = cell.project(masks.x(action) if masks else action, onto=self._pick(positions))
+        states, outputs = self.initial_states(), []
+        for step in range(steps):
+            elements = list(range(step * rows, (step + 1) * rows))
+            states = self._decode({g: dy.pick_batch_elems(batch, elements) for g, batch in gates.items()}, {}, states)
+            outputs.append(states[-1].h)
+        at_end = [int(position == self.instance.end) for position in positions]
+        biases = dy.pick_batch_elems(dy.concatenate_to_batch(self.biases), at_end)
+        losses = dy.pickneglogsoftmax_batch(self._output(biases, dy.concatenate_to_batch(outputs)), list(targets))
+        alive = np.array([[step < len(path) for step in range(steps)] for path in paths], dtype=float)
+        return dy.cmult(dy.reshape(losses, (rows, steps)), dy.inputTensor(alive))
+
+    def _path(self, actions: Sequence[int]) -> list[tuple[int, int, int]]:
+        """(previous action, position, action) of each step."""
+        system = self.network.vocabulary.system
+        previous, position, path = system.initial_action, self.instance.start, []
+        for action in actions:
+            path.append((previous, position, action))
+            previous, position = action, position + (action in system.advancing)
+        return path
+
+    def _pick(self, positions: Sequence[int]) -> dict[str, dy.Expression]:
+        """The projected positions as a batch."""
+        elements = [position - self.instance.start for position in positions]
+        return {gate: dy.pick_batch_elems(batch, elements) for gate, batch in self.positions.items()}
+
     def logits(self, states: list[CellState], at_end: bool) -> dy.Expression:
         """The scores of the actions; those of invalid actions are MASKED."""
-        return self._output(self.biases[at_end], states)
+        return self._output(self.biases[at_end], states[-1].h)
 
     def unmasked_logits(self, states: list[CellState]) -> dy.Expression:
-        return self._output(self.network.output[1].parameter, states)
+        return self._output(self.network.output[1].parameter, states[-1].h)
 
-    def _output(self, bias, states: list[CellState]) -> dy.Expression:
-        network, s = self.network, states[-1].h
+    def _output(self, bias, s: dy.Expression) -> dy.Expression:
+        network = self.network
         if network.hidden:
             matrix, hidden_bias = network.hidden
             s = NONLINEARITIES[network.settings.nonlin](affine(hidden_bias.parameter, [(matrix["s"], s)]))

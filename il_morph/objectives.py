@@ -132,7 +132,3 @@ def cost_sensitive_regression(logits: dy.Expression, regret: dict[int, float]) -
     scores = dy.select_rows(logits, list(regret))
     targets = dy.inputVector([-value / highest for value in regret.values()])
     return dy.squared_distance(scores, targets) / len(regret)
-
-
-def make_objective(network: Network, settings: TrainingSettings, random: Random) -> ImitationLearning:
-    return ImitationLearning(network, settings, random)

@@ -21,12 +21,13 @@ class ResultsFolder:
     def __init__(self, path: PathLike, force: bool = False):
         self.path = Path(path)
         self.log_lines: list[str] = []
-        if self.stats.exists() and not force:
-            raise InputError(f"{path} holds a finished run; choose another folder, or overwrite it with --force")
-        self._prepare()
+        self._prepare(force)
 
-    def _prepare(self) -> None:
+    def _prepare(self, force: bool) -> None:
         try:
+            if self.stats.exists() and not force:
+                raise InputError(f"{self.path} holds a finished run; choose another folder, "
+                                 "or overwrite it with --force")
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot make the results folder {self.path}: {error.strerror}") from error
@@ -34,9 +35,10 @@ class ResultsFolder:
             raise InputError(f"cannot write into the results folder {self.path}: choose another one")
 
     def begin(self) -> None:
-        """From here on the run is not finished, whatever was there before."""
-        if self.stats.exists():
-            self.stats.unlink()
+        """From here on the run is not finished: what an earlier one predicted goes, its model stays for now."""
+        for pattern in ("f.stats", "f.greedy.*", "f.beam*"):
+            for path in self.path.glob(pattern):
+                path.unlink()
 
     @property
     def stats(self) -> Path:
@@ -63,7 +65,7 @@ class ResultsFolder:
             return None
         scores = score([sample.output for sample in samples], ranked,
                        [fmt.features(sample.tag)[0] for sample in samples])
-        write_atomically(self.path / f"f.{name}.eval", scores.as_text() + "\n")
+        write_atomically(self.path / f"f.{name}.eval", scores.as_text())
         return scores
 
     def finish(self, stats: dict) -> None:

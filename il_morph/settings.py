@@ -77,6 +77,17 @@ class TrainingSettings:
     il_bias_inserts: bool = False
     il_rollin: str = "best"
     il_rollout_loss: str = "edits"
+    aligner: str = "smart"
+    iterations: int = 150
+    try_reverse: bool = False
+    pretrain_epochs: int = 0
+    pretrain_until: float = 0.0
+    pretrain_dropout: float = 0.0
+    sample_size: int = 20
+    alpha: float = 1.0
+    beta: float = 1.0
+    no_baseline: bool = False
+    scale_negative: float = 1.0
 
     def as_dict(self) -> dict:
         return asdict(self)

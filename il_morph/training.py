@@ -6,7 +6,7 @@ import logging
 import time
 from dataclasses import dataclass, field
 from random import Random
-from typing import Callable, Optional, Sequence
+from typing import Callable, Optional, Protocol, Sequence
 
 import dynet as dy
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from il_morph.decoding import decode
 from il_morph.errors import InputError
 from il_morph.inference import Inference
-from il_morph.likelihood import mean_loss, producible
+from il_morph.likelihood import Teacher, mean_loss, producible
 from il_morph.network import Network
 from il_morph.progress import bar
 from il_morph.settings import TrainingSettings
@@ -32,17 +32,29 @@ OPTIMIZERS = {
 TRAIN_ACCURACY_SAMPLES = 100
 
 
+class Objective(Protocol):
+    """What a sample is trained on."""
+
+    def begin_epoch(self, epoch: int) -> None: ...
+
+    def loss(self, instance: Instance) -> Optional[dy.Expression]:
+        """The loss of a sample in the current graph; None if there is nothing to learn from it."""
+
+    def teachers(self, instances: Sequence[Instance]) -> Sequence[Teacher]: ...
+
+
 @dataclass
 class Epoch:
     """A row of the log."""
 
     epoch: int
     seconds: float
-    loss: float
+    loss: Optional[float]
     train_accuracy: float
     dev_accuracy: float
     dev_loss: Optional[float] = None
 
+    START = -1  # the epoch that stands for the model a training starts from
     COLUMNS = ("epoch", "seconds", "loss", "train_accuracy", "dev_accuracy", "dev_loss")
 
     def cells(self) -> list[str]:
@@ -68,7 +80,7 @@ class Training:
     """One phase of training: an objective, its data and its schedule."""
 
     network: Network
-    objective: object  # begin_epoch(epoch), loss(instance), teachers(instances)
+    objective: Objective
     train: Sequence[Instance]
     dev: Sequence[Instance]
     settings: TrainingSettings
@@ -76,6 +88,8 @@ class Training:
     on_epoch: Callable[[Epoch], None] = lambda epoch: None
     on_best: Callable[[Epoch, dict], None] = lambda epoch, weights: None
     verbose: bool = False
+    until: Optional[float] = None  # the share of training samples whose output must be right to stop
+    from_trained: bool = False  # the network is trained already: it has to be beaten
 
     def __post_init__(self) -> None:
         self.optimizer = OPTIMIZERS[self.settings.optimization](self.network.collection)
@@ -84,7 +98,7 @@ class Training:
     def run(self) -> Course:
         """Train until the last epoch, or until `patience` epochs brought nothing better."""
         course = Course()
-        for number in range(self.settings.epochs):
+        for number in range(Epoch.START if self.from_trained else 0, self.settings.epochs):
             epoch, weights = self._epoch(number)
             course.epochs.append(epoch)
             if course.best is None or self._better(epoch, course.best):
@@ -94,6 +108,9 @@ class Training:
             if course.epochs_since_best >= self.settings.patience:
                 log.info("no improvement in %d epochs: stopping", self.settings.patience)
                 break
+            if self.until is not None and epoch.train_accuracy >= 100 * self.until:
+                log.info("train accuracy %.2f reached: stopping", epoch.train_accuracy)
+                break
         return course
 
     def _better(self, epoch: Epoch, best: Epoch) -> bool:
@@ -102,9 +119,10 @@ class Training:
         return epoch.dev_accuracy > best.dev_accuracy
 
     def _epoch(self, number: int) -> tuple[Epoch, dict]:
-        started = time.monotonic()
-        self.objective.begin_epoch(number)
-        loss = self._pass(number)
+        started, loss = time.monotonic(), None
+        if number != Epoch.START:
+            self.objective.begin_epoch(number)
+            loss = self._pass(number)
         weights = self.network.weights()
         inference = Inference(weights, self.network.vocabulary)
         epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probe, 1),
@@ -130,10 +148,13 @@ class Training:
     def _update(self, batch: Sequence[Instance], number: int) -> float:
         """One update of the parameters; the mean loss of the batch."""
         dy.renew_cg()
-        loss = dy.average([self.objective.loss(instance) for instance in batch])
+        losses = [loss for loss in map(self.objective.loss, batch) if loss is not None]
+        if not losses:
+            return 0.0
+        loss = dy.average(losses)
         value = loss.value()
         if self.settings.l2:
-            loss += self.settings.l2 * dy.esum([dy.squared_norm(block) for block in self.network.matrices()])
+            loss += dy.esum([dy.squared_norm(block) for block in self.network.matrices()]) * self.settings.l2
         try:
             loss.backward()
             self.optimizer.update()

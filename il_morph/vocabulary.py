@@ -125,9 +125,9 @@ class Vocabulary:
                 slots[self.attributes.positions[attribute(feature)]] = row
         return slots
 
-    def insertions(self, text: str) -> list[int]:
-        """The INSERT action of each character; UNK where it was not seen in training."""
-        return [self.actions[character] for character in text]
+    def insertions(self, symbols: Iterable[str]) -> list[int]:
+        """The action of each symbol (INSERT of a character); UNK where training did not show it."""
+        return [self.actions[symbol] for symbol in symbols]
 
     def unseen(self, samples: Sequence[Sample]) -> dict[str, int]:
         """How many samples have symbols that training did not show, by kind of symbol."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import docopt
 
@@ -75,6 +75,19 @@ def choice(args: Arguments, flag: str, values: Sequence[str]) -> str:
 def data_format(args: Arguments) -> DataFormat:
     """The data format that --sigm2017format and --no-feat-format choose."""
     return format_from_flags(args["--sigm2017format"], args["--no-feat-format"])
+
+
+def optional(convert: Callable, args: Arguments, flag: str, default: Any, *bounds: Any) -> Any:
+    """The converted value of a flag, or the default if it was not given."""
+    return default if args[flag] is None else convert(args, flag, *bounds)
+
+
+def chosen_aligner(args: Arguments, *others: str) -> Optional[str]:
+    """The aligner that a flag --align-NAME names; `others` are choices that exclude them."""
+    named = [name for name in ("smart", "cls", "dumb", *others) if args[f"--align-{name}"]]
+    if len(named) > 1:
+        raise InputError(f"--align-{named[0]} and --align-{named[1]} exclude each other: give one of them")
+    return next((name for name in named if name not in others), None)
 
 
 def _bad_value(args: Arguments, flag: str, expected: str) -> InputError:

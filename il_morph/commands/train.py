@@ -8,11 +8,13 @@ Without flags it trains the paper's CA-R with the paper's settings. What is on b
 f.beam4.{dev,test}.predictions and an .eval beside each.
 
 Options:
-  --model=NAME              preset of flags: ca-d, ca-r, ca-rm; explicit flags win (default ca-r)
+  --model=NAME              preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a; explicit flags
+                            win (default ca-r)
   --test-path=FILE          decode this file as well; its outputs may be missing
   --reload-path=PATH        start from this f.model (or results folder); its network settings are taken over
   --force                   overwrite the results of a finished run
-  --mode=MODE               il (imitation learning) or eval (decode with the model of --reload-path) (default il)
+  --mode=MODE               il (imitation learning), mle (gold sequences of an aligner), mrt (minimum risk), rl
+                            (REINFORCE), or eval (decode with the model of --reload-path) (default il)
   --verbose=LEVEL           1: show ten dev predictions after each epoch (default 0)
 
 DyNet:
@@ -26,7 +28,8 @@ Data:
   (default)                 columns are input, features,separated,by,commas, output
 
 Network:
-  --transducer=NAME         transition system: haem, with COPY, DELETE, INSERT, END (default haem)
+  --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END) or hard (STEP, write, END; not
+                            with --mode=il) (default haem)
   --input=N                 size of character embeddings (default 100)
   --feat-input=N            size of feature embeddings; 0 is a bag of features (default 20)
   --action-input=N          size of action embeddings; with --param-tying that of --input (default 100)
@@ -72,6 +75,24 @@ Imitation learning:
   --il-optimal-oracle       the expert finds all optimal actions (default)
   --no-il-optimal-oracle    the expert copies whenever it can
   --il-bias-inserts         insertions cost nothing in model roll-outs: a bug of the authors' program
+
+Gold sequences (mle, mrt, and mle before other modes):
+  --align-smart             Chinese-restaurant-process aligner (default)
+  --align-cls               longest common substring in register
+  --align-dumb              the shorter string padded on the right
+  --iterations=N            iterations of --align-smart (default 150)
+  --try-reverse             align the reversed strings too and keep what copies more
+  --pretrain-epochs=N       train with mle for N epochs first
+  --pretrain-until=X        train with mle first until this share (0 to 1) of training samples comes out right
+  --pretrain-dropout=X      --dropout of that phase (default 0)
+
+Minimum risk and REINFORCE:
+  --sample-size=N           sequences sampled for each sample (default 20)
+  --alpha=X                 mrt: sharpness of the distribution over sequences (default 1)
+  --beta=X                  mrt: weight of the string's risk against the action cost; rl: factor of the distance in
+                            the reward (default 1)
+  --no-baseline             rl: centred and scaled rewards instead of the greedy baseline
+  --scale-negative=X        rl: factor of negative advantages (default 1)
 """
 
 from __future__ import annotations
@@ -79,7 +100,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Optional
 
-from il_morph.commands.arguments import Arguments, choice, data_format, integer, number, parse_arguments
+from il_morph.commands.arguments import (
+    Arguments, choice, chosen_aligner, data_format, integer, number, optional, parse_arguments)
 from il_morph.data import NO_FEATURES
 from il_morph.errors import InputError
 from il_morph.experiment import Experiment
@@ -89,12 +111,17 @@ PRESETS = {
     "ca-d": {"il_beta": 1.0},
     "ca-r": {},
     "ca-rm": {"il_loss": "softmax-margin"},
+    "ca": {"mode": "mle"},
+    "ha": {"mode": "mle", "transducer": "hard"},
+    "ca-mrt": {"mode": "mrt"},
+    "ha-mrt": {"mode": "mrt", "transducer": "hard"},
+    "ca-mrt-a": {"mode": "mrt", "beta": 0.8},
 }
 CHOICES = {
-    "transducer": ("haem",),
+    "transducer": ("haem", "hard"),
     "nonlin": ("ReLU", "tanh"),
     "tag_wraps": ("both", "close"),
-    "mode": ("il", "eval"),
+    "mode": ("il", "mle", "mrt", "rl", "eval"),
     "optimization": ("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"),
     "il_loss": ("nll", "softmax-margin", "mse"),
     "il_decay": ("inverse-sigmoid", "exponential"),
@@ -104,10 +131,12 @@ CHOICES = {
 MINIMA = {
     "input": 1, "feat_input": 0, "action_input": 1, "enc_hidden": 1, "dec_hidden": 1, "enc_layers": 1,
     "dec_layers": 1, "mlp": 0, "epochs": 1, "patience": 1, "batch_size": 1, "decbatch_size": 1,
-    "beam_width": 0, "il_tforcing_epochs": 0,
+    "beam_width": 0, "il_tforcing_epochs": 0, "iterations": 1, "pretrain_epochs": 0, "sample_size": 1,
 }
 RANGES = {
     "lucky_w": (None, None), "dropout": (0.0, 0.99), "l2": (0.0, None), "il_k": (1e-6, None), "il_beta": (0.0, 1.0),
+    "pretrain_until": (0.0, 1.0), "pretrain_dropout": (0.0, 0.99), "alpha": (0.0, None), "beta": (0.0, None),
+    "scale_negative": (0.0, None),
 }
 
 
@@ -133,10 +162,6 @@ def with_level(argv: list[str]) -> list[str]:
             for argument, level in zip(argv, levels)]
 
 
-def optional(convert, args: Arguments, flag: str, default: Any, *bounds) -> Any:
-    return default if args[flag] is None else convert(args, flag, *bounds)
-
-
 def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     """The settings of the network that the command line gives, all others left to the defaults."""
     given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings), "format": data_format(args).name}
@@ -157,6 +182,8 @@ def training_settings(args: Arguments, preset: dict) -> TrainingSettings:
     given = {**chosen(preset, TrainingSettings), **explicit(args, TrainingSettings)}
     if args["--beam-widths"] is not None:
         given["beam_widths"] = beam_widths(args["--beam-widths"])
+    if chosen_aligner(args):
+        given["aligner"] = chosen_aligner(args)
     if given.get("il_decay") == "exponential":
         if given.setdefault("il_k", 0.9) >= 1:
             raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {given['il_k']:g}")

@@ -1,0 +1,96 @@
+"""Show what a model is taught: alignments and gold action sequences, or the expert's own sequences.
+
+Usage:
+  il-morph align [options] FILE
+
+FILE is training data; - is standard input. Actions are written as in `il-morph predict --actions`:
+x copies, -x deletes, +x inserts; with --transducer=hard +x writes and > moves on; ␣ is a blank and
+〰 a gap.
+
+Options:
+  --align-smart         Chinese-restaurant-process aligner (default)
+  --align-cls           longest common substring in register
+  --align-dumb          the shorter string padded on the right
+  --align-expert        the expert's optimal sequences instead of an alignment
+  --most=N              with --align-expert: at most N sequences of each pair (default 5)
+  --iterations=N        iterations of --align-smart (default 150)
+  --try-reverse         align the reversed strings too and keep what copies more
+  --dynet-seed=N        seed of --align-smart, as in `il-morph train` (default 1)
+  --transducer=NAME     the system whose actions are shown: haem or hard (default haem)
+  --sigm2017format      columns are input, output, features;separated;by;semicolons
+  --no-feat-format      columns are input, anything, output, or input, output: no features
+  --format=NAME         text, or tsv: input, output, features, aligned input, aligned output, actions
+                        (with --align-expert input, output, features, number of sequences, actions) (default text)
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby, islice
+from typing import Iterable, Iterator, Sequence
+
+from il_morph.commands.arguments import (
+    Arguments, choice, chosen_aligner, data_format, integer, optional, parse_arguments)
+from il_morph.data import read_samples
+from il_morph.decoding import describe
+from il_morph.errors import InputError
+from il_morph.expert import Expert, optimal_sequences
+from il_morph.gold import gold_symbols, make_aligner
+from il_morph.settings import ModelSettings
+from il_morph.vocabulary import Instance, Vocabulary
+
+
+def run(argv: list[str]) -> int:
+    args = parse_arguments(__doc__, argv)
+    fmt, tsv = data_format(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
+    transducer = optional(choice, args, "--transducer", "haem", ("haem", "hard"))
+    most = optional(integer, args, "--most", 5, 1)
+    if args["--align-expert"] and transducer == "hard":
+        raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out --transducer=hard")
+    aligner = make_aligner(chosen_aligner(args, "expert") or "smart", optional(integer, args, "--iterations", 150, 1),
+                           optional(integer, args, "--dynet-seed", 1, 0), args["--try-reverse"])
+    samples = read_samples(args["FILE"], fmt, need_output=True)
+    vocabulary = Vocabulary.build(samples, ModelSettings(format=fmt.name, transducer=transducer))
+    instances = [vocabulary.instance(sample) for sample in samples]
+    if args["--align-expert"]:
+        rows = expert_rows(instances, vocabulary, most)
+    else:
+        rows = aligned_rows(instances, vocabulary, aligner)
+    sys.stdout.writelines(("\t".join(row) + "\n" for row in rows) if tsv else as_text(rows))
+    return 0
+
+
+def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:
+    pairs = [(instance.sample.input, instance.sample.output) for instance in instances]
+    for instance, aligned in zip(instances, aligner(pairs)):
+        actions = vocabulary.insertions(gold_symbols(aligned, vocabulary))
+        yield [*head(instance), *aligned, describe(actions, instance, vocabulary)]
+
+
+def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int) -> Iterator[list[str]]:
+    """A row for each optimal sequence, up to `most` of a pair; it says how many there are."""
+    for instance in instances:
+        sample = instance.sample
+        expert = Expert(sample.input, sample.output, vocabulary.insertions(sample.output))
+        number = str(expert.number_of_optimal_sequences())
+        for actions in islice(optimal_sequences(expert), most):
+            yield [*head(instance), number, describe(actions, instance, vocabulary)]
+
+
+def head(instance: Instance) -> list[str]:
+    sample = instance.sample
+    return [sample.input, sample.output, sample.tag]
+
+
+def as_text(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    for title, group in groupby(rows, key=title_of):
+        yield f"{title}\n"
+        for source, target, tag, *middle, actions in group:
+            aligned = middle if len(middle) == 2 else []
+            yield "".join(f"  {line}\n" for line in [*aligned, actions])
+
+
+def title_of(row: Sequence[str]) -> str:
+    source, target, tag, *middle, _ = row
+    number = f" ({middle[0]} optimal sequence{'s' if middle[0] != '1' else ''})" if len(middle) == 1 else ""
+    return (f"{source} + {tag} → {target}" if tag else f"{source} → {target}") + number

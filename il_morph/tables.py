@@ -1,0 +1,364 @@
+"""The tables of the paper: what they hold, the runs that were made for them, ours beside the paper's."""
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from il_morph.errors import InputError
+from il_morph.files import PathLike, read_bytes
+
+PACKAGED, CHECKOUT = Path(__file__).parent / "experiments", Path(__file__).parent.parent / "experiments"
+EXPERIMENTS = PACKAGED if PACKAGED.is_dir() else CHECKOUT
+NAMES = ("sigmorphon2016", "sigmorphon2017", "celex", "lemmatization")
+
+AVERAGE = "Avg"
+NONE = "-"
+PARTIAL = "*"
+
+
+class Model(NamedTuple):
+    """A row of models.tsv, as far as a table needs it."""
+
+    setting: str
+    name: str
+    system: str  # its row in the paper's table
+
+
+class Cells(NamedTuple):
+    """A line of a table."""
+
+    source: str
+    system: str
+    figure: str
+    values: List[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The facts of experiments/<name>."""
+
+    name: str
+    title: str
+    report: str  # ensemble or mean
+    settings: List[str]
+    folds: List[str]
+    seeds: List[str]
+    languages: Dict[str, str]  # language -> column, or none when a column is a setting
+    models: List[Model]
+    paper: Dict[str, Dict[str, str]]  # system -> column -> figure as printed
+    notes: List[Tuple[List[str], str]]  # systems, what is to be said about them
+
+    @property
+    def columns(self) -> List[str]:
+        return list(next(iter(self.paper.values())))
+
+    def groups(self, column: str) -> List[Tuple[str, str]]:
+        """Settings and languages whose mean is the figure of a column."""
+        return [(setting, language) for setting in self.settings
+                for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
+
+    @property
+    def runs_per_group(self) -> int:
+        return len(self.folds or [NONE]) * len(self.seeds)
+
+
+def load_table(name: str) -> Table:
+    """Read the facts of one of the paper's tables."""
+    if name not in NAMES:
+        raise InputError(f"there is no table {name!r}; the tables are {', '.join(NAMES)}")
+    folder = EXPERIMENTS / name
+    facts = dict(line.split(":", 1) for line in _lines(folder / "facts.txt"))
+    notes = folder / "notes.tsv"
+    return Table(
+        name=name,
+        title=facts["title"].strip(),
+        report=facts["report"].strip(),
+        settings=facts["settings"].split(),
+        folds=facts["folds"].split(),
+        seeds=facts["seeds"].split(),
+        languages={row["language"]: row["column"] for row in _rows(folder / "languages.tsv")},
+        models=[Model(row["setting"], row["model"], row["table"]) for row in _rows(folder / "models.tsv")],
+        paper={row.pop("system"): row for row in _rows(folder / "paper.tsv")},
+        notes=[(row["systems"].split(), row["note"]) for row in _rows(notes)] if notes.exists() else [],
+    )
+
+
+def _lines(path: PathLike) -> List[str]:
+    return read_bytes(path).decode("utf-8").splitlines()
+
+
+def _rows(path: PathLike) -> List[Dict[str, str]]:
+    header, *lines = [line.split("\t") for line in _lines(path)]
+    return [dict(zip(header, line)) for line in lines]
+
+
+# Runs
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run, or the vote of several seeds (`1+2+3`); accuracies in percent. A row of measured.tsv."""
+
+    setting: str
+    model: str
+    language: str
+    fold: str
+    seed: str
+    epochs: Optional[int]
+    minutes: Optional[float]
+    dev_greedy: Optional[float]
+    test_greedy: Optional[float]
+    dev_beam4: Optional[float]
+    test_beam4: Optional[float]
+    commit: str
+
+    @property
+    def voters(self) -> int:
+        return self.seed.count("+") + 1
+
+
+HEADER = [field.name for field in fields(Run)]
+
+
+def read_runs(table: Table, root: PathLike) -> List[Run]:
+    """The runs below a results folder, or those listed in a measured.tsv."""
+    root = Path(root)
+    if root.is_dir():
+        return sorted(_runs_below(table, root), key=_order(table))
+    return _measured_runs(root)
+
+
+def measured(runs: Sequence[Run]) -> str:
+    """The content of a measured.tsv."""
+    rows = [HEADER] + [[_as_text(name, getattr(run, name)) for name in HEADER] for run in runs]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def _as_text(name: str, value: Any) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, float):
+        return f"{value:.2f}" if name == "minutes" else f"{value:.4f}"
+    return str(value)
+
+
+def _measured_runs(path: Path) -> List[Run]:
+    header, *lines = [line.split("\t") for line in _lines(path)] or [[]]
+    if header != HEADER:
+        raise InputError(f"{path} is neither a results folder nor a list of runs with the columns {', '.join(HEADER)}")
+    runs = []
+    for number, line in enumerate(lines, start=2):
+        try:
+            figures = [None if text == NONE else float(text) for text in line[6:11]]
+            epochs = None if line[5] == NONE else int(line[5])
+            runs.append(Run(*line[:5], epochs, *figures, *line[11:]))
+        except (ValueError, IndexError, TypeError):
+            raise InputError(f"{path}, line {number}: not a run; write the file anew with il-morph table --measured") from None
+    return runs
+
+
+def _runs_below(table: Table, root: Path) -> Iterator[Run]:
+    depth = 5 if table.folds else 4
+    for folder in root.glob("/".join("*" * depth)):
+        names = folder.relative_to(root).parts
+        place = (*names[:3], names[3] if table.folds else NONE, names[-1])
+        if names[0] in table.settings and (folder / "f.stats").is_file():
+            yield _single_run(place, folder)
+        elif names[0] in table.settings and (folder / "f.beam4.test.eval").is_file() and "+" in names[-1]:
+            accuracy = _accuracy(folder / "f.beam4.test.eval")
+            yield Run(*place, None, None, None, None, None, accuracy, NONE)
+
+
+def _single_run(place: Tuple[str, ...], folder: Path) -> Run:
+    path = folder / "f.stats"
+    try:
+        stats = json.loads(read_bytes(path))
+        accuracies = [stats["scores"].get(key, {}).get("accuracy")
+                      for key in ("greedy.dev", "greedy.test", "beam4.dev", "beam4.test")]
+        epochs, minutes = stats["training"]["epochs"], stats["training"]["seconds"] / 60
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is not what il-morph train writes ({error!r}); delete it and run again") from error
+    commit = folder / "commit"
+    return Run(*place, epochs, minutes, *accuracies, _lines(commit)[0] if commit.exists() else NONE)
+
+
+def _accuracy(path: Path) -> float:
+    """The accuracy in what il-morph evaluate prints."""
+    for line in _lines(path):
+        name, _, value = line.partition(" ")
+        if name == "accuracy":
+            return float(value)
+    raise InputError(f"{path} has no accuracy; delete it and start the script of the table again")
+
+
+def _order(table: Table):
+    """Sort runs as the facts list them."""
+    settings, languages = table.settings, list(table.languages)
+    models = [model.name for model in table.models]
+
+    def key(run: Run) -> Tuple:
+        return (settings.index(run.setting), _index(models, run.model), run.model,
+                _index(languages, run.language), run.language, run.fold,
+                run.voters, [int(seed) for seed in run.seed.split("+")])
+    return key
+
+
+def _index(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
+
+
+# Figures
+
+
+@dataclass(frozen=True)
+class Column:
+    """What the runs of one model say in one column of a table."""
+
+    mean: Optional[float]
+    sd: Optional[float]
+    ensemble: Optional[float]
+    runs: int
+    expected: int
+    all_languages: bool
+    full_ensembles: bool
+
+    @property
+    def complete(self) -> bool:
+        return self.runs >= self.expected
+
+
+def column_figures(table: Table, runs: Sequence[Run], column: str) -> Column:
+    """Means are means of languages, never of pooled lines; the deviation is that of the single models' means."""
+    singles: Dict[Tuple[str, str], Dict[Tuple[str, str], float]] = {}
+    ensembles: Dict[Tuple[str, str], Run] = {}
+    groups = table.groups(column)
+    for run in runs:
+        group = run.setting, run.language
+        if group not in groups or run.test_beam4 is None:
+            continue
+        if run.voters == 1:
+            singles.setdefault(group, {})[run.fold, run.seed] = run.test_beam4
+        elif group not in ensembles or run.voters > ensembles[group].voters:
+            ensembles[group] = run
+    return Column(
+        mean=_mean([statistics.fmean(group.values()) for group in singles.values()]),
+        sd=_deviation(list(singles.values())),
+        ensemble=_mean([run.test_beam4 for run in ensembles.values()]),
+        runs=sum(map(len, singles.values())),
+        expected=len(groups) * table.runs_per_group,
+        all_languages=len(ensembles if table.report == "ensemble" else singles) == len(groups),
+        full_ensembles=len(ensembles) == len(groups)
+        and all(run.voters >= len(table.seeds) for run in ensembles.values()),
+    )
+
+
+def _mean(values: Sequence[float]) -> Optional[float]:
+    return statistics.fmean(values) if values else None
+
+
+def _deviation(groups: List[Dict[Tuple[str, str], float]]) -> Optional[float]:
+    """Sample standard deviation over the folds and seeds that all groups have."""
+    shared = set.intersection(*map(set, groups)) if groups else set()
+    means = [statistics.fmean(group[unit] for group in groups) for unit in sorted(shared)]
+    return statistics.stdev(means) if len(means) > 1 else None
+
+
+# Layout
+
+
+def paper_lines(table: Table) -> List[Cells]:
+    """The paper's table, with the numbers of the notes."""
+    lines = []
+    for system, figures in table.paper.items():
+        marks = [f" [{number}]" for number, (systems, _) in enumerate(table.notes, start=1) if system in systems]
+        lines.append(Cells("paper", system + "".join(marks), "", list(figures.values())))
+    return lines
+
+
+def our_lines(table: Table, runs: Sequence[Run]) -> List[Cells]:
+    """Our rows for every model that has runs."""
+    systems = {model.name: model.system for model in table.models if model.system != NONE}
+    lines: List[Cells] = []
+    for model in dict.fromkeys(run.model for run in runs):
+        own = [run for run in runs if run.model == model]
+        system = systems.get(model, model)
+        columns = {name: column_figures(table, own, name) for name in table.columns}
+        lines += [Cells("ours", system, figure, values)
+                  for figure, values in _figures(table, columns, table.paper.get(system, {}))]
+    return lines
+
+
+def _figures(table: Table, columns: Dict[str, Column], paper: Dict[str, str]) -> Iterator[Tuple[str, List[str]]]:
+    ensembles = table.report == "ensemble"
+    if ensembles:
+        yield "ensemble", [_cell(each.ensemble, partial=not each.full_ensembles) for each in columns.values()]
+    else:
+        yield "mean", [_cell(each.mean, partial=not each.complete) for each in columns.values()]
+    yield "difference", [_difference(each.ensemble if ensembles else each.mean, paper.get(name, NONE), each)
+                         for name, each in columns.items()]
+    if ensembles:
+        yield "single mean", [_cell(each.mean, partial=not each.complete) for each in columns.values()]
+    yield "single sd", [_cell(each.sd, digits=2) for each in columns.values()]
+    yield "runs", [f"{each.runs}/{each.expected}" for each in columns.values()]
+
+
+def _cell(value: Optional[float], partial: bool = False, digits: int = 1) -> str:
+    if value is None:
+        return NONE
+    return f"{value:.{digits}f}" + (PARTIAL if partial else "")
+
+
+def _difference(ours: Optional[float], paper: str, column: Column) -> str:
+    """Ours minus the paper's, where both are about the same languages."""
+    if ours is None or paper == NONE or not column.all_languages:
+        return NONE
+    return f"{ours - float(paper):+.1f}"
+
+
+def render(table: Table, runs: Sequence[Run], layout: str) -> str:
+    """The table as text, markdown or tsv."""
+    lines = paper_lines(table) + our_lines(table, runs)
+    grid = [["", "system", "figure", *table.columns]] + [[*line[:3], *line.values] for line in lines]
+    if layout == "tsv":
+        grid[0][0] = "source"
+        return "".join("\t".join(cell.rstrip(PARTIAL) if row[0] == "ours" and i > 2 else cell
+                                 for i, cell in enumerate(row)) + "\n" for row in grid)
+    body = _markdown(grid) if layout == "markdown" else _aligned(grid)
+    return "\n".join([f"{table.title}", "Test accuracy in percent, beam 4.", "", *body, "", *_remarks(table, runs), ""])
+
+
+def _remarks(table: Table, runs: Sequence[Run]) -> List[str]:
+    remarks = [f"[{number}] {', '.join(systems)}: {text}" for number, (systems, text) in enumerate(table.notes, start=1)]
+    if not runs:
+        return remarks + ["There are no runs of our own yet."]
+    kind = "majority vote of the seeds" if table.report == "ensemble" else "mean over folds and seeds"
+    return remarks + [
+        f"{table.report}: {kind}; difference: {table.report} minus the paper's figure, where all languages are there;",
+        "single sd: standard deviation over the single models; runs: those that are there, of those of the paper.",
+        f"{PARTIAL} partial: not all runs are there.",
+    ]
+
+
+def _aligned(grid: Sequence[Sequence[str]]) -> List[str]:
+    """Columns under each other; words that repeat the line above are left out."""
+    widths = [max(map(len, column)) for column in zip(*grid)]
+    lines, above = [], ["", "", ""]
+    for row in grid:
+        words = [word if row[:i + 1] != above[:i + 1] else "" for i, word in enumerate(row[:2])] + [row[2]]
+        cells = [word.ljust(width) for word, width in zip(words, widths)]
+        cells += [_mark_aligned(cell).rjust(width + 1) for cell, width in zip(row[3:], widths[3:])]
+        lines.append("  ".join(cells).rstrip())
+        above = list(row[:3])
+    return lines
+
+
+def _mark_aligned(cell: str) -> str:
+    return cell if cell.endswith(PARTIAL) else cell + " "
+
+
+def _markdown(grid: Sequence[Sequence[str]]) -> List[str]:
+    rows = ["| " + " | ".join(cell.replace(PARTIAL, "\\" + PARTIAL) for cell in row) + " |" for row in grid]
+    return [rows[0], "|---|---|---|" + "---:|" * (len(grid[0]) - 3), *rows[1:]]
