@@ -5,4 +5,4 @@ source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 prepare_environment test
 cd "$project_root"
-exec "$venv/bin/python" -m pytest "$@"
+exec "$venv/bin/python" -m pytest -rs "$@"

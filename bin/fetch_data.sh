@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# The data of the four tables, from the public repositories they were published in. --help tells more.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+
+checksums=$project_root/experiments/data.sha256
+
+# data set, repository, commit
+sources="\
+sigmorphon2016 ryancotterell/sigmorphon2016 f397ed1
+sigmorphon2017 sigmorphon/conll2017 519bb16
+lemmatization ZurichNLP/coling2018-neural-transition-based-morphology 7d9efe7
+celex se4u/neural_wfst 9dd8da9"
+
+usage() {
+    cat <<END
+Usage: bin/fetch_data.sh [--from DIR] [--celex | --no-celex] DEST
+
+Puts the data of the tables into DEST/sigmorphon2016, DEST/sigmorphon2017, DEST/lemmatization and DEST/celex,
+where DEST is usually data. Every file is checked against experiments/data.sha256; what does not fit is not
+installed. Data sets that are there already are left alone.
+
+  --from DIR   take git clones in DIR (DIR/sigmorphon2016, DIR/conll2017, …) instead of cloning from GitHub
+  --celex      answer the question about CELEX with yes
+  --no-celex   do without CELEX
+
+The repositories, each at a commit of its own:
+$(awk '{ printf "  %-15s https://github.com/%s at %s\n", $1, $2, $3 }' <<<"$sources")
+END
+}
+
+parse_options() {
+    from='' celex=ask dest=''
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --from)
+            [ $# -gt 1 ] || fail "--from takes a folder"
+            from=$2
+            shift
+            ;;
+        --from=*) from=${1#*=} ;;
+        --celex) celex=yes ;;
+        --no-celex) celex=no ;;
+        -h | --help) usage && exit 0 ;;
+        -*) fail "unknown option $1 (--help lists them)" ;;
+        *)
+            [ -z "$dest" ] || fail "one DEST is enough, here are two: $dest and $1"
+            dest=$1
+            ;;
+        esac
+        shift
+    done
+    [ -n "$dest" ] || fail "DEST is missing: where is the data to go? (--help tells more)"
+    [ -z "$from" ] || [ -d "$from" ] || fail "--from: there is no folder $from"
+}
+
+may_fetch_celex() {
+    local answer=$celex
+    say "CELEX is a resource of the Linguistic Data Consortium (LDC96L14): to use it you need their licence."
+    if [ "$answer" = ask ]; then
+        printf 'Do you have it, and is CELEX to be fetched? [y/N] ' >&2
+        read -r answer || say
+    fi
+    case $answer in [yY]*) ;; *) say "Going on without CELEX" && return 1 ;; esac
+}
+
+check() { # check FOLDER SET: the files of a data set below FOLDER are those of the list
+    (cd "$1" && grep "  $2/" "$checksums" | sha256 --check) >"$work/check.log" 2>&1
+}
+
+complaint() { grep -v ': OK$' "$work/check.log" | head -n 1; }
+
+sha256() {
+    if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi
+}
+
+is_there() { # is_there SET: it is installed, as a whole
+    [ -e "$dest/$1" ] || return 1
+    check "$dest" "$1" || fail "$dest/$1 exists, but is not what it should be" \
+        "$(complaint)" "Move it away and start again."
+    say "$dest/$1 is there already"
+}
+
+path_in_repository() { # path_in_repository FILE
+    case $1 in
+    sigmorphon2016/*) echo "data/${1#*/}" ;;
+    sigmorphon2017/task1/*-uncovered-test) echo "answers/${1#*/}" ;;
+    sigmorphon2017/*) echo "all/${1#*/}" ;;
+    lemmatization/*) echo "data/lemmatization/data/${1#*/}" ;;
+    celex/*) echo "res/celex/${1#*/}" ;;
+    esac
+}
+
+clone_of() { # clone_of REPOSITORY COMMIT: sets clone, and commit to what is there of it
+    if [ -n "$from" ]; then
+        clone=$from/${1#*/}
+        git -C "$clone" rev-parse --git-dir >"$work/git.log" 2>&1 ||
+            fail "$clone is no git clone of $1; nothing was installed" "$(head -n 1 "$work/git.log")"
+        git -C "$clone" cat-file -e "$2^{commit}" 2>/dev/null || {
+            say "$clone has no commit $2; taking what is checked out there, if the checksums agree"
+            commit=HEAD
+        }
+    else
+        clone=$work/${1#*/}
+        say "Cloning https://github.com/$1"
+        GIT_TERMINAL_PROMPT=0 git clone --quiet --no-checkout "https://github.com/$1" "$clone" ||
+            fail "could not clone https://github.com/$1 (the reason is above); nothing was installed" \
+                "Is there a network? Clones from elsewhere can be given with --from DIR."
+    fi
+}
+
+collect() { # collect SET: its files from the clone to $work/new, and are they right?
+    local file path
+    say "Checking the $(grep -c "  $1/" "$checksums") files of $1"
+    while read -r _ file; do
+        path=$(path_in_repository "$file")
+        mkdir -p "$work/new/$(dirname "$file")"
+        git -C "$clone" cat-file blob "$commit:$path" >"$work/new/$file" 2>"$work/git.log" ||
+            fail "$clone has no $path at $commit: the clone is not complete, or another one; nothing was installed" \
+                "$(head -n 1 "$work/git.log")"
+    done < <(grep "  $1/" "$checksums")
+    check "$work/new" "$1" || fail "the data of $1 has changed; nothing was installed" "$(complaint)"
+}
+
+make_work_folder() { # inside DEST, so that installing is renaming
+    made=no
+    [ -d "$dest" ] || made=yes
+    if ! mkdir -p "$dest" || ! work=$(mktemp -d "$dest/.fetch.XXXXXX"); then fail "cannot write into $dest"; fi
+    trap clean_up EXIT
+    trap 'exit 130' INT TERM HUP
+}
+
+clean_up() {
+    rm -rf "$work"
+    [ $made = no ] || rmdir "$dest" 2>/dev/null || true
+}
+
+main() {
+    local set repository commit wanted=''
+    parse_options "$@"
+    command -v git >/dev/null || fail "git is not installed"
+    make_work_folder
+    while read -r set repository commit <&3; do
+        if ! is_there "$set" && { [ "$set" != celex ] || may_fetch_celex; }; then
+            wanted+="$set $repository $commit"$'\n'
+        fi
+    done 3<<<"$sources"
+    while read -r set repository commit <&3; do
+        clone_of "$repository" "$commit"
+        collect "$set"
+    done 3< <(printf %s "$wanted")
+    while read -r set _ <&3; do
+        mv "$work/new/$set" "$dest/$set"
+        say "$dest/$set is installed"
+    done 3< <(printf %s "$wanted")
+}
+
+main "$@"

@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# Table 4 of the paper: SIGMORPHON 2017, low and medium setting. --help lists the options.
+source "$(dirname "${BASH_SOURCE[0]}")/runner.sh"
+run_table sigmorphon2017 "$@"

@@ -1,0 +1,368 @@
+"""bin/run_*.sh: what they would do, real small tables from end to end, and everything that can come between."""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+
+from tests.tiny import LANGUAGES, LEARNING, SMALL, environment, gold_path, journal, make_data, run_script, script, table_rows
+
+TABLES = list(LANGUAGES)
+ENDLESS = ["--", "--epochs=100000", "--patience=100000", "--input=8", "--enc-hidden=8", "--dec-hidden=8"]
+
+
+def dry_run(table, *options):
+    done = subprocess.run([script(table), "--dry-run", "--data=/d", "--results=/r", *options],
+                          capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def refusal(table, *options):
+    done = subprocess.run([script(table), *options], capture_output=True, text=True)
+    assert done.returncode == 2
+    return done.stderr
+
+
+# What they would do
+
+
+@pytest.mark.parametrize("table, models, runs", [
+    ("sigmorphon2016", 4, 4 * 10 * 5), ("celex", 7, 7 * 4 * 5 * 5), ("lemmatization", 5, 5 * 4 * 10)])
+def test_the_whole_table(table, models, runs):
+    commands = dry_run(table)
+    assert len(set(commands)) == len(commands) == runs
+    assert len({re.search("--model=([^ ]+)", command)[1] for command in commands}) == models
+
+
+def test_the_whole_table_of_2017():
+    commands = dry_run("sigmorphon2017")
+    settings = Counter(command.split("/r/")[-1].split("/")[0] for command in commands)
+    # In the medium setting MRT starts from a CA of its own, which is not a row of the table.
+    assert settings == {"low": 8 * 52 * 5, "medium": 9 * 52 * 5}
+
+
+@pytest.mark.parametrize("table, options, command", [
+    ("sigmorphon2016", ["--models=ca", "--languages=navajo", "--seeds=3"],
+     "il-morph train --model=ca --align-smart --epochs=30 --patience=5 --dynet-seed=3 --test-path=/d/navajo-task1-test "
+     "/d/navajo-task1-train /d/navajo-task1-dev /r/task1/ca/navajo/3"),
+    ("sigmorphon2017", ["--models=ca-r", "--languages=welsh", "--seeds=1", "--setting=low"],
+     "il-morph train --model=ca-r --sigm2017format --epochs=60 --patience=15 --dynet-seed=1 "
+     "--test-path=/d/task1/welsh-uncovered-test /d/task1/welsh-train-low /d/task1/welsh-dev /r/low/ca-r/welsh/1"),
+    ("sigmorphon2017", ["--models=ha", "--languages=welsh", "--seeds=1", "--setting=medium"],
+     "il-morph train --model=ha --align-cls --sigm2017format --epochs=50 --patience=10 --dynet-seed=1 "
+     "--test-path=/d/task1/welsh-uncovered-test /d/task1/welsh-train-medium /d/task1/welsh-dev /r/medium/ha/welsh/1"),
+    ("celex", ["--models=ca-rm", "--tasks=rP-pA", "--folds=2", "--seeds=5"],
+     "il-morph train --model=ca-rm --no-feat-format --epochs=50 --patience=10 --dynet-seed=5 "
+     "--test-path=/d/rP-pA/0500/2/test /d/rP-pA/0500/2/train /d/rP-pA/0500/2/dev /r/0500/ca-rm/rP-pA/2/5"),
+    ("lemmatization", ["--models=ha", "--languages=irish", "--folds=9"],
+     "il-morph train --model=ha --align-cls --no-feat-format --epochs=50 --patience=10 --dynet-seed=1 "
+     "--test-path=/d/irish_9_test.txt /d/irish_9_train.txt /d/irish_9_dev.txt /r/wicentowski/ha/irish/9/1"),
+])
+def test_exact_commands(table, options, command):
+    assert dry_run(table, *options) == [command]
+
+
+@pytest.mark.parametrize("setting, start, patience", [("low", "ca", "20"), ("medium", "ca-crp", "15")])
+def test_risk_training_starts_from_a_trained_model(setting, start, patience):
+    first, second = dry_run("sigmorphon2017", "--models=ca-mrt", "--languages=welsh", "--seeds=4", "--setting", setting)
+    assert first.endswith(f" /r/{setting}/{start}/welsh/4") and "--model=ca " in first and "--reload" not in first
+    assert second.endswith(f" /r/{setting}/ca-mrt/welsh/4") and "--model=ca-mrt " in second
+    assert f" --reload-path=/r/{setting}/{start}/welsh/4/f.model " in second
+    assert f" --patience={patience} " in second
+
+
+def test_train_options_take_precedence():
+    command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1",
+                       "--", "--epochs", "2", "--patience=1", "--il-k=6")
+    assert command.count("--epochs") == command.count("--patience") == 1
+    assert " --epochs 2 --patience=1 --il-k=6 " in command
+
+
+def test_blanks_in_paths_are_quoted():
+    command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", "--data", "/my data")
+    assert command.endswith(r"/my\ data/german-task1-train /my\ data/german-task1-dev /r/task1/ca-d/german/1")
+
+
+def test_seed_1_of_everything_comes_first():
+    commands = dry_run("sigmorphon2016", "--models=ca-d,ca-r", "--languages=german,navajo", "--seeds=1,2")
+    assert [command.split("/r/task1/")[1] for command in commands] == [
+        f"{model}/{language}/{seed}" for seed in "12" for model in ("ca-d", "ca-r") for language in ("german", "navajo")]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_usage(table):
+    done = subprocess.run([script(table), "--help"], capture_output=True, text=True, check=True)
+    for option in ("--data", "--results", "--models", "--languages", "--seeds", "--jobs", "--slurm", "--dry-run", "--force"):
+        assert f"  {option} " in done.stdout
+
+
+@pytest.mark.parametrize("options, message", [
+    (["--languages=german,klingon"], "--languages: no 'klingon' here; there is: russian german"),
+    (["--models=ca-x"], "--models: no 'ca-x' here"),
+    (["--setting=high"], "--setting: no 'high' here"),
+    (["--folds=1"], "--folds: no '1' here"),
+    (["--seeds=one"], "--seeds takes whole numbers"),
+    (["--jobs=0"], "--jobs takes a whole number from 1 up"),
+    (["--jobs"], "--jobs takes a value"),
+    (["--epochs=3"], "unknown option --epochs"),
+])
+def test_bad_options(options, message):
+    assert message in refusal("sigmorphon2016", "--dry-run", *options)
+
+
+def test_missing_data_is_named_before_anything_starts(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    gold_path("sigmorphon2016", tmp_path / "data", "german", part="dev").unlink()
+    done = run_script(tmp_path, "sigmorphon2016", "--models=ca-d", "--languages=russian,german")
+    assert done.returncode == 2
+    assert f"cannot read {tmp_path}/data/german-task1-dev" in done.stderr and "bin/fetch_data.sh" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_slurm_is_missing(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("awk", "bash", "cut", "date", "dirname", "env", "git", "grep", "mkdir", "paste", "sed", "tail"):
+        (tools / name).symlink_to(shutil.which(name))
+    path = f"{environment(tmp_path)['PATH'].split(os.pathsep)[0]}{os.pathsep}{tools}"
+    done = subprocess.run([script("sigmorphon2016"), "--slurm", "--languages=german", "--data", tmp_path / "data", "--results",
+                           tmp_path / "results"], env={"PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 2 and "--slurm needs sbatch" in done.stderr
+
+
+# From end to end
+
+
+def outputs(table, path):
+    column = {"sigmorphon2017": 1}.get(table, -1)
+    return [row.split("\t")[column] for row in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
+def accuracy(table, gold, predicted):
+    return 100 * sum(g == p for g, p in zip(outputs(table, gold), predicted)) / 30
+
+
+def vote_of_two(first, second):
+    return first  # of two that differ the first wins, and of two that agree either
+
+
+@pytest.mark.parametrize("table, setting, report, columns, average", [
+    ("sigmorphon2016", "task1", "ensemble", ["RU", "DE"], "Avg"),
+    ("sigmorphon2017", "low", "ensemble", [], "low"),
+    ("celex", "0500", "mean", ["13SIA", "rP"], "Avg"),
+    ("lemmatization", "wicentowski", "mean", ["EN", "GA"], "Avg"),
+])
+def test_from_end_to_end(tmp_path, table, setting, report, columns, average):
+    data = make_data(table, tmp_path / "data")
+    selection = ["--setting", setting, "--models=ca-d", "--languages", LANGUAGES[table], "--seeds=1,2"]
+    selection += ["--folds=0"] if report == "mean" else []
+    done = run_script(tmp_path, table, *selection, *LEARNING)
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 done, 0 running, 0 failed" in done.stderr
+
+    singles = []
+    for language in LANGUAGES[table].split(","):
+        group = tmp_path / "results" / setting / "ca-d" / language / ("0" if report == "mean" else "")
+        gold = gold_path(table, data, language, "0")
+        predictions = [outputs(table, group / seed / "f.beam4.test.predictions") for seed in "12"]
+        singles.append([accuracy(table, gold, predicted) for predicted in predictions])
+        if report == "ensemble":
+            voted = outputs(table, group / "1+2" / "f.beam4.test.predictions")
+            assert voted == vote_of_two(*predictions)
+
+    assert any(first != second for first, second in singles), "the test is blind when the seeds do not differ"
+    rows = table_rows(tmp_path, table)
+    reported = [pair[0] if report == "ensemble" else statistics.fmean(pair) for pair in singles]
+    assert [rows["CA-D", report][column] for column in columns] == [f"{value:.1f}" for value in reported[:len(columns)]]
+    assert rows["CA-D", report][average] == f"{statistics.fmean(reported):.1f}"
+    if report == "ensemble":
+        assert rows["CA-D", "single mean"][average] == f"{statistics.fmean(map(statistics.fmean, singles)):.1f}"
+    by_seed = [statistics.fmean(seed) for seed in zip(*singles)]
+    assert rows["CA-D", "single sd"][average] == f"{statistics.stdev(by_seed):.2f}"
+    assert rows["CA-D", "runs"][average].startswith("4/")
+    assert done.stdout == (tmp_path / "results" / "table.txt").read_text()
+    assert "CA-D" in done.stdout and "4/" in done.stdout
+
+
+def stats_of(folder):
+    return sorted(folder.glob("results/**/f.stats"))
+
+
+SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}"]
+
+
+def test_starting_again_continues(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    assert run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", *SMALL).returncode == 0
+    group = tmp_path / "results" / "task1" / "ca-d" / "german"
+    (group / "2" / "f.stats").unlink()
+    (group / "2" / "f.model").write_text("half of it")
+    (group / "2" / ".f.model.1.tmp").write_text("half of it")
+    before = {path: path.stat().st_mtime_ns for path in stats_of(tmp_path)}
+    assert len(before) == 3
+
+    done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2,3", *SMALL)
+    assert "3 of 3 done" in done.stderr
+    assert len(stats_of(tmp_path)) == 6
+    assert all(path.stat().st_mtime_ns == old for path, old in before.items())
+    assert (group / "2" / "f.model").read_bytes()[:4] != b"half" and not (group / "2" / ".f.model.1.tmp").exists()
+    assert (group / "1+2+3" / "f.beam4.test.eval").exists(), "a new ensemble of all seeds"
+
+    done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2,3", *SMALL)
+    assert "all of these runs are finished" in done.stderr and "CA-D" in done.stdout
+    assert len(journal(tmp_path, "start")) == 7
+
+
+def test_force_trains_again_and_votes_again(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", *SMALL)
+    vote = tmp_path / "results/task1/ca-d/german/1+2/f.beam4.test.eval"
+    before = vote.stat().st_mtime_ns
+    done = run_script(tmp_path, "sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=2", "--force", *SMALL)
+    assert done.returncode == 0
+    runs = Counter(os.path.relpath(folder, tmp_path / "results/task1/ca-d") for folder in journal(tmp_path, "start"))
+    assert runs == {"german/1": 1, "german/2": 2, "russian/1": 1, "russian/2": 1}
+    assert vote.stat().st_mtime_ns > before
+
+
+@pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")
+def test_risk_training_waits_for_the_model_it_starts_from(tmp_path):
+    """CA and two models that start from it, all at once: CA is trained once, and before the others."""
+    make_data("sigmorphon2017", tmp_path / "data")
+    done = run_script(tmp_path, "sigmorphon2017", "--setting=low", "--models=ca,ca-mrt,ca-mrt-a", "--languages=navajo",
+                      "--seeds=1", "--jobs=3", *SMALL)
+    assert done.returncode == 0, done.stderr
+    rows = [row.split()[:2] for row in (tmp_path / "journal").read_text().splitlines()]
+    order = [(word, folder.split("/")[-3]) for word, folder in rows]
+    assert order[:2] == [("start", "ca"), ("end", "ca")]
+    assert sorted(order[2:]) == [(word, model) for word in ("end", "start") for model in ("ca-mrt", "ca-mrt-a")]
+    assert len(stats_of(tmp_path)) == 3
+
+
+def test_risk_training_alone_brings_its_start_along(tmp_path):
+    data = make_data("sigmorphon2017", tmp_path / "data")
+    train = gold_path("sigmorphon2017", data, "navajo", part="train")
+    good = train.read_text()
+    train.write_text("only one column\n")
+    options = ["--setting=low", "--models=ha-mrt", "--languages=navajo", "--seeds=1", *SMALL]
+    done = run_script(tmp_path, "sigmorphon2017", *options)
+    assert done.returncode == 1 and "/low/ha/navajo/1/train.log" in done.stderr, "the log of the one that failed"
+    train.write_text(good)
+    assert run_script(tmp_path, "sigmorphon2017", *options).returncode == 0
+    assert [path.parts[-4] for path in stats_of(tmp_path)] == ["ha", "ha-mrt"]
+    settings = json.loads(stats_of(tmp_path)[1].read_text())["settings"]
+    assert "results/low/ha/navajo/1/f.model" in json.dumps(settings)
+
+
+def test_jobs_at_a_time_and_threads(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2,3", "--jobs=3", *SMALL)
+    at_work, most = 0, 0
+    for row in (tmp_path / "journal").read_text().splitlines():
+        at_work += 1 if row.startswith("start") else -1
+        most = max(most, at_work)
+        assert row.startswith("end") or row.endswith("threads=1,1,1")
+    assert most == 3
+
+
+def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
+    data = make_data("sigmorphon2016", tmp_path / "data")
+    broken = gold_path("sigmorphon2016", data, "russian", part="train")
+    good = broken.read_text()
+    broken.write_text("only one column\n")
+    done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", "--jobs=2", *SMALL)
+    assert done.returncode == 1
+    assert "2 of 4 done, 0 running, 2 failed" in done.stderr
+    logs = re.findall("failed with exit code 2, see (.*)", done.stderr)
+    assert [os.path.relpath(log, tmp_path / "results") for log in logs] == [
+        "task1/ca-d/russian/1/train.log", "task1/ca-d/russian/2/train.log"]
+    assert "russian-task1-train, line 1" in open(logs[0]).read()
+    assert "CA-D" in done.stdout, "the table of what is there"
+
+    broken.write_text(good)
+    done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", *SMALL)
+    assert done.returncode == 0 and "2 of 2 done, 0 running, 0 failed" in done.stderr
+
+
+# What can come between
+
+
+def start_script(folder, *options):
+    """In a session of its own, so that its processes can be found."""
+    return subprocess.Popen(
+        [script("sigmorphon2016"), "--data", folder / "data", "--results", folder / "results", *options],
+        env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+
+def processes_of(session):
+    rows = subprocess.run(["ps", "-e", "-o", "pid=,sess=,stat="], capture_output=True, text=True).stdout.splitlines()
+    return [int(pid) for pid, sess, stat in map(str.split, rows) if int(sess) == session and not stat.startswith("Z")]
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+def test_ctrl_c_ends_the_children(tmp_path, number, code):
+    make_data("sigmorphon2016", tmp_path / "data")
+    process = start_script(tmp_path, *SELECTION, "--seeds=1,2", "--jobs=2", *ENDLESS)
+    wait_until(lambda: len(list(tmp_path.glob("results/**/f.log"))) == 2)
+    os.kill(process.pid, number)
+    assert process.wait(timeout=20) == code
+    assert "the same command continues" in process.stderr.read()
+    wait_until(lambda: processes_of(process.pid) == [], 5)
+    assert stats_of(tmp_path) == []
+
+
+def kill_everything(process):
+    """kill -9 for the script first, so that it cannot start anything more, then for what it has started."""
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    for pid in processes_of(process.pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def test_kill_9_at_any_moment_loses_the_runs_in_flight(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    chance = random.Random(5)
+    finished = {}
+    for _ in range(6):
+        process = start_script(tmp_path, *SELECTION, "--seeds=1,2,3", "--jobs=2", *SMALL)
+        time.sleep(chance.uniform(0.2, 3))
+        kill_everything(process)
+        for path in stats_of(tmp_path):
+            assert json.loads(path.read_text())["scores"]["beam4.test"]["accuracy"] >= 0
+        assert all(path.stat().st_mtime_ns == old for path, old in finished.items()), "a finished run was touched"
+        finished = {path: path.stat().st_mtime_ns for path in stats_of(tmp_path)}
+    done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2,3", *SMALL)
+    assert done.returncode == 0
+    assert len(stats_of(tmp_path)) == 6
+    assert table_rows(tmp_path, "sigmorphon2016")["CA-D", "runs"]["Avg"] == "6/50"
+
+
+@pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")
+def test_a_run_that_outlived_its_script_is_waited_for(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    options = ["--models=ca-d", "--languages=german", "--seeds=1", *SMALL[:1], "--epochs=40", "--patience=40", *SMALL[3:]]
+    process = start_script(tmp_path, *options)
+    wait_until(lambda: journal(tmp_path, "start"))
+    os.kill(process.pid, signal.SIGKILL)
+    done = run_script(tmp_path, "sigmorphon2016", *options)
+    assert done.returncode == 0 and "1 of 1 done" in done.stderr
+    assert len(journal(tmp_path, "start")) == len(stats_of(tmp_path)) == 1

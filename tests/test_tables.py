@@ -1,0 +1,218 @@
+"""Tables: figures computed by hand from a handful of runs, layouts, measured.tsv, and broken results."""
+import json
+import statistics
+
+import pytest
+
+from il_morph.commands import main
+from il_morph.errors import InputError
+from il_morph.tables import NAMES, column_figures, load_table, measured, read_runs
+from tests.shared import needs_shared, reference_rows
+
+
+def add_run(folder, test, dev=50.0, epochs=7, seconds=90):
+    folder.mkdir(parents=True)
+    scores = {"greedy.dev": {"accuracy": dev}, "greedy.test": {"accuracy": test - 1},
+              "beam4.dev": {"accuracy": dev + 1}, "beam4.test": {"accuracy": test}}
+    (folder / "f.stats").write_text(json.dumps({"training": {"epochs": epochs, "seconds": seconds}, "scores": scores}))
+    (folder / "commit").write_text("abc1234\n")
+
+
+def add_ensemble(folder, accuracy):
+    folder.mkdir(parents=True)
+    (folder / "f.beam4.test.eval").write_text(f"accuracy                {accuracy:.4f}\nlevenshtein  0.1\n")
+
+
+def tsv(capsys, *argv):
+    assert main(["table", *map(str, argv), "--format=tsv"]) == 0
+    header, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    return {(row[0], row[1], row[2]): dict(zip(header[3:], row[3:])) for row in rows}
+
+
+@pytest.fixture
+def results2016(tmp_path):
+    """CA-D: two seeds of Russian and German with their ensembles, one seed of Turkish."""
+    root = tmp_path / "results" / "task1" / "ca-d"
+    add_run(root / "russian" / "1", 90.0)
+    add_run(root / "russian" / "2", 92.0)
+    add_ensemble(root / "russian" / "1+2", 93.0)
+    add_run(root / "german" / "1", 95.0)
+    add_run(root / "german" / "2", 96.0)
+    add_ensemble(root / "german" / "1+2", 97.0)
+    add_run(root / "turkish" / "1", 80.0)
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def full_celex(tmp_path):
+    """CA-R: all 100 runs; the accuracy is 80 + number of the task + fold / 10 + seed / 100."""
+    for number, task in enumerate(load_table("celex").languages):
+        for fold in range(5):
+            for seed in range(1, 6):
+                add_run(tmp_path / "0500" / "ca-r" / task / str(fold) / str(seed), 80 + number + fold / 10 + seed / 100)
+    return tmp_path
+
+
+def test_facts_of_the_four_tables():
+    tables = [load_table(name) for name in NAMES]
+    assert [len(table.languages) for table in tables] == [10, 52, 4, 4]
+    assert [table.runs_per_group for table in tables] == [5, 5, 25, 10]
+    assert [table.report for table in tables] == ["ensemble", "ensemble", "mean", "mean"]
+    for table in tables:
+        systems = {model.system for model in table.models} - {"-"}
+        assert systems <= set(table.paper)
+        assert {model.setting for model in table.models} == set(table.settings)
+        assert all(table.groups(column) for column in table.columns)
+
+
+@needs_shared
+def test_paper_figures():
+    names = {"1": "sigmorphon2016", "2": "celex", "3": "lemmatization", "4": "sigmorphon2017"}
+    columns = {"L": "low", "M": "medium"}
+    for row in reference_rows("paper_tables.tsv"):
+        paper = load_table(names[row["table"]]).paper
+        assert paper[row["model"]][columns.get(row["column"], row["column"])] == row["paper_value"]
+
+
+def test_partial_ensembles(capsys, results2016):
+    rows = tsv(capsys, "sigmorphon2016", results2016)
+    ensemble, difference = rows["ours", "CA-D", "ensemble"], rows["ours", "CA-D", "difference"]
+    assert (ensemble["RU"], ensemble["DE"], ensemble["TR"], ensemble["FI"]) == ("93.0", "97.0", "-", "-")
+    assert ensemble["Avg"] == "95.0"
+    # The paper has 92.4 for Russian and 96.6 for German.
+    assert (difference["RU"], difference["DE"], difference["TR"], difference["Avg"]) == ("+0.6", "+0.4", "-", "-")
+    single = rows["ours", "CA-D", "single mean"]
+    assert (single["RU"], single["DE"], single["TR"]) == ("91.0", "95.5", "80.0")
+    assert single["Avg"] == f"{(91.0 + 95.5 + 80.0) / 3:.1f}"
+    assert rows["ours", "CA-D", "single sd"]["RU"] == f"{statistics.stdev([90, 92]):.2f}"
+    runs = rows["ours", "CA-D", "runs"]
+    assert (runs["RU"], runs["TR"], runs["FI"], runs["Avg"]) == ("2/5", "1/5", "0/5", "5/50")
+
+
+def test_the_largest_ensemble_counts(capsys, results2016):
+    group = results2016 / "task1" / "ca-d" / "russian"
+    for seed in "345":
+        add_run(group / seed, 91.0)
+    add_ensemble(group / "1+2+3+4+5", 94.2)
+    rows = tsv(capsys, "sigmorphon2016", results2016)
+    assert rows["ours", "CA-D", "ensemble"]["RU"] == "94.2"
+    assert rows["ours", "CA-D", "runs"]["RU"] == "5/5"
+    assert main(["table", "sigmorphon2016", str(results2016)]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.split()[:3] == ["ours", "CA-D", "ensemble"])
+    assert line.split()[3:5] == ["94.2", "97.0*"], "complete, and partial"
+
+
+def test_full_means(capsys, full_celex):
+    rows = tsv(capsys, "celex", full_celex)
+    mean = 0.2 + 0.03  # of fold / 10 and of seed / 100
+    columns = ["13SIA", "2PIE", "2PKE", "rP"]
+    expected = [f"{80 + number + mean:.1f}" for number in range(4)] + [f"{81.5 + mean:.1f}"]
+    assert list(rows["ours", "CA-R", "mean"].values()) == expected
+    single = [fold / 10 + seed / 100 for fold in range(5) for seed in range(1, 6)]
+    assert set(rows["ours", "CA-R", "single sd"].values()) == {f"{statistics.stdev(single):.2f}"}
+    assert rows["ours", "CA-R", "difference"]["Avg"] == f"{81.73 - 88.4:+.1f}"
+    assert [rows["ours", "CA-R", "runs"][name] for name in columns] == ["25/25"] * 4
+    assert ("ours", "CA-R", "ensemble") not in rows
+    assert main(["table", "celex", str(full_celex)]) == 0
+    ours = [line for line in capsys.readouterr().out.splitlines() if " CA-R  " in line and "mean" in line]
+    assert len(ours) == 1 and "*" not in ours[0], "a full table carries no mark"
+
+
+def test_languages_weigh_the_same_whatever_their_number_of_runs(tmp_path):
+    table = load_table("lemmatization")
+    header = "setting\tmodel\tlanguage\tfold\tseed\tepochs\tminutes\tdev_greedy\ttest_greedy\tdev_beam4\ttest_beam4\tcommit\n"
+    rows = [("basque", 0, 60.0), ("basque", 1, 70.0), ("irish", 0, 95.0)]
+    text = header + "".join(f"wicentowski\tca\t{language}\t{fold}\t1\t3\t1.00\t-\t-\t-\t{accuracy}\tc\n"
+                            for language, fold, accuracy in rows)
+    (tmp_path / "measured.tsv").write_text(text)
+    runs = read_runs(table, tmp_path / "measured.tsv")
+    figures = column_figures(table, runs, "Avg")
+    assert figures.mean == pytest.approx((65.0 + 95.0) / 2)
+    assert figures.sd is None, "only fold 0 has both languages"
+    assert not figures.all_languages
+
+
+def test_models_outside_the_paper_come_under_their_own_name(capsys, tmp_path):
+    add_run(tmp_path / "low" / "ca-r-uniform" / "russian" / "1", 40.0)
+    rows = tsv(capsys, "sigmorphon2017", tmp_path)
+    assert rows["ours", "ca-r-uniform", "single mean"] == {"low": "40.0", "medium": "-"}
+    assert rows["ours", "ca-r-uniform", "runs"] == {"low": "1/260", "medium": "0/260"}
+
+
+def test_no_difference_to_an_average_of_other_languages(capsys, tmp_path):
+    for language in load_table("sigmorphon2017").languages:
+        for seed in "12":
+            add_run(tmp_path / "low" / "ca-r" / language / seed, 50.0)
+        add_ensemble(tmp_path / "low" / "ca-r" / language / "1+2", 53.6)
+    assert tsv(capsys, "sigmorphon2017", tmp_path)["ours", "CA-R", "difference"] == {"low": "+2.0", "medium": "-"}
+    (tmp_path / "low" / "ca-r" / "welsh" / "1+2" / "f.beam4.test.eval").unlink()
+    assert tsv(capsys, "sigmorphon2017", tmp_path)["ours", "CA-R", "difference"] == {"low": "-", "medium": "-"}
+
+
+def test_measured_round_trip(capsys, results2016, tmp_path):
+    listed = tmp_path / "measured.tsv"
+    from_folder = tsv(capsys, "sigmorphon2016", results2016, f"--measured={listed}")
+    rows = listed.read_text().splitlines()
+    assert rows[0].split("\t") == ["setting", "model", "language", "fold", "seed", "epochs", "minutes", "dev_greedy",
+                                   "test_greedy", "dev_beam4", "test_beam4", "commit"]
+    assert rows[1].split("\t") == ["task1", "ca-d", "russian", "-", "1", "7", "1.50", "50.0000", "89.0000", "51.0000",
+                                   "90.0000", "abc1234"]
+    assert rows[3].split("\t") == ["task1", "ca-d", "russian", "-", "1+2", "-", "-", "-", "-", "-", "93.0000", "-"]
+    assert len(rows) == 8
+    assert tsv(capsys, "sigmorphon2016", listed) == from_folder
+    table = load_table("sigmorphon2016")
+    assert measured(read_runs(table, listed)) == listed.read_text()
+
+
+def test_markdown(capsys, results2016):
+    assert main(["table", "sigmorphon2016", str(results2016), "--format=markdown"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len({line.count(" | ") for line in lines if "---" not in line}) == 1
+    assert any(line.startswith("| paper | HA\\* |") for line in lines)
+
+
+def test_text_shows_cited_systems_and_their_note(capsys, tmp_path):
+    assert main(["table", "sigmorphon2016", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert [name for name in ("MED [1]", "SOFT [1]", "HA [1]", "[1] MED, SOFT, HA") if name not in text] == []
+    assert "permuted" in text and "no runs of our own" in text
+
+
+def test_unfinished_and_foreign_folders_do_not_count(results2016):
+    (results2016 / "task1" / "ca-d" / "finnish" / "1").mkdir(parents=True)
+    add_run(results2016 / "elsewhere" / "ca-d" / "finnish" / "1", 1.0)
+    (results2016 / "slurm").mkdir()
+    assert {run.language for run in read_runs(load_table("sigmorphon2016"), results2016)} == {
+        "russian", "german", "turkish"}
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"scores": {}}', '{"scores": {}, "training": {"epochs": 1}}'])
+def test_broken_stats_are_named(results2016, content):
+    broken = results2016 / "task1" / "ca-d" / "russian" / "1" / "f.stats"
+    broken.write_text(content)
+    with pytest.raises(InputError, match="russian/1/f.stats is not what"):
+        read_runs(load_table("sigmorphon2016"), results2016)
+
+
+@pytest.mark.parametrize("content", ["", "a\tb\n"])
+def test_a_file_that_lists_no_runs(tmp_path, content):
+    (tmp_path / "x.tsv").write_text(content)
+    with pytest.raises(InputError, match="neither a results folder nor a list of runs"):
+        read_runs(load_table("celex"), tmp_path / "x.tsv")
+
+
+def test_a_broken_row_is_named(results2016, tmp_path):
+    table = load_table("sigmorphon2016")
+    text = measured(read_runs(table, results2016)).replace("90.0000", "ninety")
+    (tmp_path / "measured.tsv").write_text(text)
+    with pytest.raises(InputError, match="measured.tsv, line 2: not a run"):
+        read_runs(table, tmp_path / "measured.tsv")
+
+
+def test_bad_arguments(capsys, tmp_path):
+    assert main(["table", "sigmorphon2018", str(tmp_path)]) == 2
+    assert "the tables are sigmorphon2016" in capsys.readouterr().err
+    assert main(["table", "celex", str(tmp_path / "nowhere")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+    assert main(["table", "celex", str(tmp_path), "--format=html"]) == 2
+    assert "--format takes" in capsys.readouterr().err
