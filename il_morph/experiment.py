@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import mmap
 import random
 import sys
 import time
@@ -19,10 +18,12 @@ from il_morph.data import FORMATS, Sample, read_samples
 from il_morph.decoding import decode
 from il_morph.errors import InputError
 from il_morph.inference import Inference
+from il_morph.memory import check_memory, megabytes_needed
 from il_morph.modelfile import Model, load_model
 from il_morph.progress import bar
 from il_morph.results import ResultsFolder
 from il_morph.settings import ModelSettings, TrainingSettings
+from il_morph.transitions import UNK
 from il_morph.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
@@ -42,20 +43,6 @@ def start_dynet(seed: int, mem: int = 512, autobatch: bool = False) -> None:
     dynet.reset_random_seed(seed)
     random.seed(seed)
     np.random.seed(seed % 2**32)
-
-
-def check_memory(mem: int) -> None:
-    """DyNet, which takes its memory in four pools, ends the process when it does not get it."""
-    pools = []
-    try:
-        for _ in range(4):
-            pools.append(mmap.mmap(-1, mem * 2**20 // 4))
-    except (OSError, OverflowError, ValueError) as error:
-        raise InputError(f"--dynet-mem={mem}: this machine does not have so many megabytes free; "
-                         "take less, DyNet asks for more when it needs it") from error
-    finally:
-        for pool in pools:
-            pool.close()
 
 
 @contextmanager
@@ -104,13 +91,15 @@ class Experiment:
         train = read_samples(self.train_path, fmt, need_output=True) if not evaluating else []
         dev = read_samples(self.dev_path, fmt, need_output=True)
         test = read_samples(self.test_path, fmt) if self.test_path else None
-        if not evaluating:
-            start_dynet(self.seed, self.mem, self.autobatch)
         vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(train, ModelSettings(**self.model_flags))
         report_unseen(vocabulary, {"dev": dev, "test": test or []})
+        if reloaded and train:
+            train = learnable(train, vocabulary)
         if self.training.mode == "il" and vocabulary.settings.transducer != "haem":
             raise InputError("--mode=il needs --transducer=haem: the expert knows COPY, DELETE, INSERT and END; "
                              "train the hard-attention system with --mode=mle")
+        if not evaluating:
+            start_dynet(self.seed, self._memory(vocabulary, train), self.autobatch)
         results = ResultsFolder(self.results_path, self.force)
         results.begin()
         started = time.monotonic()
@@ -154,10 +143,10 @@ class Experiment:
 
     def _train(self, vocabulary: Vocabulary, reloaded: Optional[Model], train: Sequence[Sample],
                dev: Sequence[Sample], results: ResultsFolder) -> tuple[Model, dict]:
-        from il_morph.phases import train_phases
-
         progress = Progress(results, vocabulary, {"seed": self.seed, **self.training.as_dict()})
         try:
+            from il_morph.phases import train_phases
+
             course = train_phases(vocabulary, reloaded.weights if reloaded else None, train, dev, self.training,
                                   self.seed, progress, self.verbose)
         except KeyboardInterrupt:
@@ -165,6 +154,12 @@ class Experiment:
             raise
         return progress.model(course.weights), {
             "epochs": progress.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
+
+    def _memory(self, vocabulary: Vocabulary, train: Sequence[Sample]) -> int:
+        needed = megabytes_needed(vocabulary, self.training, max(len(sample.input) for sample in train))
+        if needed > self.mem:
+            log.info("--dynet-mem: %d MB instead of %d, as long sequences may need them", needed, self.mem)
+        return max(needed, self.mem)
 
     def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
         inference = Inference(model.weights, model.vocabulary)
@@ -202,10 +197,10 @@ class Progress:
 
     def on_epoch(self, phase: str, epoch) -> None:
         """`phase` is the mode of training: il, mle, mrt or rl."""
-        if not self.epochs:
+        if not self.results.log_lines:
             self.results.write_log(["phase", *epoch.COLUMNS])
         self.results.write_log([phase, *epoch.cells()])
-        self.epochs += 1
+        self.epochs += epoch.epoch != epoch.START
         loss = "before training" if epoch.loss is None else f"epoch {epoch.epoch}: loss {epoch.loss:.4f}"
         log.info("%s %s, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", phase, loss, epoch.train_accuracy,
                  epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
@@ -215,6 +210,18 @@ class Progress:
             return "interrupted before the end of the first epoch: no model was written"
         return (f"interrupted: the best model so far (epoch {self.best.epoch}, dev accuracy "
                 f"{self.best.dev_accuracy:.2f}) is {self.results.model}")
+
+
+def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
+    """The samples that a reloaded model can learn: it has no action for a character it does not know."""
+    kept = [sample for sample in train if UNK not in vocabulary.insertions(sample.output)]
+    if not kept:
+        raise InputError("no training output consists of characters that the model of --reload-path knows: "
+                         "give other training data, or train a new model")
+    if len(kept) < len(train):
+        log.warning("train: %d of %d samples have output characters that the reloaded model does not know; "
+                    "they are left out", len(train) - len(kept), len(train))
+    return kept
 
 
 def report_unseen(vocabulary: Vocabulary, parts: dict[str, Sequence[Sample]]) -> None:

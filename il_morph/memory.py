@@ -1,0 +1,60 @@
+"""How much memory DyNet needs.
+
+DyNet divides what it is given into four equal pools. A pool that has to grow ends the whole process
+when checkpoints (our roll-outs and samples) or automatic batching are in use, so there must be
+enough from the start.
+"""
+
+from __future__ import annotations
+
+import mmap
+from math import ceil, prod
+
+from il_morph.errors import InputError
+from il_morph.modelfile import weight_shapes
+from il_morph.settings import TrainingSettings
+from il_morph.transitions import MAX_ACTIONS
+from il_morph.vocabulary import Vocabulary
+
+POOLS, FLOAT, MEGABYTE = 4, 4, 2**20
+NODES_PER_STEP = 28  # vectors of hidden size that one step of an LSTM layer puts into the graph, at most
+MARGIN = 1.3
+MAX_CANDIDATES = 3  # COPY, DELETE, INSERT(t_j)
+
+
+def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int) -> int:
+    """Enough for the longest input and sequences that run into the limit of actions."""
+    parameters = sum(prod(shape) for shape in weight_shapes(vocabulary).values())
+    graph = parameters + settings.batch_size * sample_floats(vocabulary, settings, longest_input)
+    pool = max(graph, 4 * parameters)  # values, gradients and two averages of ADADELTA or ADAM
+    return ceil(MARGIN * POOLS * pool * FLOAT / MEGABYTE)
+
+
+def sample_floats(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int) -> int:
+    """The floats of one sample's graph."""
+    model = vocabulary.settings
+    encoder = 2 * (longest_input + 2) * model.enc_layers * (NODES_PER_STEP * model.enc_hidden + model.input)
+    step = (model.dec_layers * NODES_PER_STEP * model.dec_hidden + 2 * model.action_input + 2 * model.mlp
+            + 5 * len(vocabulary.actions))
+    return encoder + MAX_ACTIONS * step * rows(settings)
+
+
+def rows(settings: TrainingSettings) -> int:
+    """How many sequences are in the graph of a sample at once."""
+    if settings.mode in ("mrt", "rl"):
+        return 2 * (settings.sample_size + 1)  # sampled, then scored
+    return 1 + MAX_CANDIDATES
+
+
+def check_memory(mem: int) -> None:
+    """DyNet ends the process when it does not get its memory: see first whether it would."""
+    pools = []
+    try:
+        for _ in range(POOLS):
+            pools.append(mmap.mmap(-1, mem * MEGABYTE // POOLS))
+    except (OSError, OverflowError, ValueError) as error:
+        raise InputError(f"--dynet-mem={mem}: this machine does not have so many megabytes free; "
+                         "take less") from error
+    finally:
+        for pool in pools:
+            pool.close()

@@ -1,0 +1,48 @@
+"""Fixtures of all tests: tiny data, models trained on it."""
+import itertools
+from pathlib import Path
+
+import pytest
+
+from il_morph.commands import main
+from tests.cli import Data, Run, il_morph, training_arguments
+
+try:
+    import dynet_config
+except ImportError:
+    pass
+else:  # DyNet takes its settings once per process, when it is first imported: a little memory is enough here
+    dynet_config.set(random_seed=1, mem=64)
+
+MEMORISING = ["--input=16", "--feat-input=8", "--enc-hidden=16", "--dec-hidden=16", "--dynet-mem=16",
+              "--epochs=25", "--patience=25", "--dynet-seed=1"]
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory) -> Data:
+    """Ten training samples, four for development and three for testing, in every layout."""
+    return Data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="session")
+def trained(data, tmp_path_factory) -> Run:
+    """A model that knows most of its training samples, trained by the real command."""
+    pytest.importorskip("dynet")
+    folder = tmp_path_factory.mktemp("trained") / "results"
+    process = il_morph(*training_arguments(data, folder, [f"--test-path={data('test')}"], defaults=MEMORISING))
+    assert process.returncode == 0, process.stderr
+    return Run(folder)
+
+
+@pytest.fixture
+def train(data, tmp_path):
+    """A function that trains a small model in this process, for one epoch unless the flags say otherwise."""
+    pytest.importorskip("dynet")
+    numbers = itertools.count()
+
+    def run(*flags: str, layout: str = "", folder: Path = None) -> Run:
+        folder = folder or tmp_path / f"results{next(numbers)}"
+        assert main(training_arguments(data, folder, flags, layout)) == 0
+        return Run(folder)
+
+    return run

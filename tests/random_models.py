@@ -1,0 +1,70 @@
+"""Small data and models with random weights, made without DyNet."""
+from __future__ import annotations
+
+from random import Random
+from typing import Sequence
+
+import numpy as np
+
+from il_morph.data import Sample
+from il_morph.modelfile import Model, weight_shapes
+from il_morph.settings import ModelSettings
+from il_morph.transitions import END
+from il_morph.vocabulary import Instance, Vocabulary
+
+SMALL = {"input": 6, "action_input": 6, "feat_input": 3, "enc_hidden": 5, "dec_hidden": 7}
+
+TAGGED = [
+    Sample("walk", "V;PST", "walked"), Sample("sing", "V;PST;3", "sang"), Sample("mouse", "N;PL", "mice"),
+    Sample("a", "N;PL;ERG", "aa"), Sample("go on", "V;PRS;3", "goes on"), Sample("tall", "ADJ;CMPR", "taller"),
+]
+AVM = [Sample(s.input, ",".join(f"f{n % 2}{n}={v}" for n, v in enumerate(s.tag.split(";"))), s.output) for s in TAGGED]
+PLAIN = [Sample(s.input, "", s.output) for s in TAGGED]
+SAMPLES = {"sigmorphon2017": TAGGED, "sigmorphon2016": AVM, "no-features": PLAIN}
+
+SETTINGS = {
+    "coupled": {},
+    "vanilla": {"vanilla_lstm": True},
+    "two layers": {"enc_layers": 2, "dec_layers": 2},
+    "two encoder layers": {"enc_layers": 2},
+    "two vanilla layers": {"enc_layers": 2, "dec_layers": 2, "vanilla_lstm": True},
+    "mlp ReLU": {"mlp": 4},
+    "mlp tanh": {"mlp": 4, "nonlin": "tanh"},
+    "bag of features": {"feat_input": 0, "lucky_w": 2.0},
+    "avm": {"format": "sigmorphon2016", "avm_feat_format": True},
+    "comma-separated": {"format": "sigmorphon2016"},
+    "no pos": {"pos_emb": False},
+    "no features": {"format": "no-features", "pos_emb": False},
+    "untied": {"param_tying": False, "action_input": 8},
+    "close": {"tag_wraps": "close"},
+    "hard": {"transducer": "hard"},
+    "hard untied close": {"transducer": "hard", "param_tying": False, "tag_wraps": "close"},
+}
+
+
+def small_settings(**settings) -> ModelSettings:
+    return ModelSettings(**{"format": "sigmorphon2017", **SMALL, **settings})
+
+
+def random_model(seed: int = 0, scale: float = 0.8, samples: Sequence[Sample] = (), **settings) -> Model:
+    """A model of the small data with weights drawn uniformly from [-scale, scale]."""
+    shape = small_settings(**settings)
+    vocabulary = Vocabulary.build(samples or SAMPLES[shape.format], shape)
+    generator = np.random.RandomState(seed)
+    return Model(vocabulary, {name: generator.uniform(-scale, scale, size).astype(np.float32)
+                              for name, size in sorted(weight_shapes(vocabulary).items())})
+
+
+def instances_of(model: Model, samples: Sequence[Sample] = ()) -> list[Instance]:
+    return [model.vocabulary.instance(s) for s in samples or SAMPLES[model.vocabulary.settings.format]]
+
+
+def random_actions(vocabulary: Vocabulary, instance: Instance, longest: int = 20) -> list[int]:
+    """Valid actions up to END, half of them reading or ending where that is valid."""
+    chance, position, actions = Random(instance.text), instance.start, []
+    while END not in actions and len(actions) < longest:
+        valid = vocabulary.system.valid_actions(position == instance.end, len(vocabulary.actions))
+        reading = [action for action in valid if action < vocabulary.system.first_insert]
+        actions.append(chance.choice(chance.choice([reading, valid])))
+        position += actions[-1] in vocabulary.system.advancing
+    return actions

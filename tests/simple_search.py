@@ -1,0 +1,108 @@
+"""Greedy and beam search for one sample at a time, as plainly as can be.
+
+A model here is anything with `vocabulary`, `begin(instance) -> state` and
+`step(state, action, position) -> (state, log probabilities of all actions)`.
+"""
+from __future__ import annotations
+
+from heapq import nlargest
+from typing import Any, Sequence
+
+import numpy as np
+
+from il_morph.decoding import Hypothesis
+from il_morph.inference import Inference
+from il_morph.transitions import END, MAX_ACTIONS
+from il_morph.vocabulary import Instance
+
+
+class Path:
+    """A hypothesis and where it stands."""
+
+    def __init__(self, model: Any, instance: Instance):
+        self.system, self.symbols = model.vocabulary.system, model.vocabulary.actions.symbols
+        self.instance, self.position = instance, instance.start
+        self.actions: tuple[int, ...] = ()
+        self.output, self.log_probability = "", 0.0
+        self.state = model.begin(instance)
+
+    @property
+    def last(self) -> int:
+        return self.actions[-1] if self.actions else self.system.initial_action
+
+    def valid(self) -> list[int]:
+        return self.system.valid_actions(self.position == self.instance.end, len(self.symbols))
+
+    def taking(self, action: int, log_probability: float, state: Any) -> "Path":
+        path = object.__new__(Path)
+        path.__dict__.update(self.__dict__)
+        path.state = state
+        path.actions += (action,)
+        path.log_probability += log_probability
+        path.output += self.system.written(action, self.instance.text[self.position], self.symbols)
+        path.position += action in self.system.advancing
+        return path
+
+    def hypothesis(self) -> Hypothesis:
+        return Hypothesis(self.output, self.actions, self.log_probability)
+
+
+def greedy(model: Any, instance: Instance) -> Hypothesis:
+    return finish_greedily(model, Path(model, instance)).hypothesis()
+
+
+def finish_greedily(model: Any, path: Path) -> Path:
+    """The most probable valid action until END or the longest sequence allowed."""
+    while path.last != END and len(path.actions) < MAX_ACTIONS:
+        state, scores = model.step(path.state, path.last, path.position)
+        action = max(path.valid(), key=scores.__getitem__)
+        path = path.taking(action, scores[action], state)
+    return path
+
+
+def beam(model: Any, instance: Instance, width: int) -> list[Hypothesis]:
+    """Each hypothesis that takes END narrows the beam; the hypotheses, best first."""
+    limit = MAX_ACTIONS + (width > 1)
+    live, finished = [Path(model, instance)], []
+    for _ in range(limit):
+        expansions = []
+        for path in live:
+            state, scores = model.step(path.state, path.last, path.position)
+            expansions += [(path.log_probability + scores[a], a, path, state, scores[a]) for a in path.valid()]
+        best = [path.taking(action, score, state) for _, action, path, state, score
+                in nlargest(width, expansions, key=lambda expansion: expansion[0])]
+        finished += [path for path in best if path.last == END]
+        live = [path for path in best if path.last != END]
+        width -= len(best) - len(live)
+        if not live:
+            break
+    return sorted((path.hypothesis() for path in finished or live), key=lambda found: -found.log_probability)
+
+
+def step_log_probabilities(model: Any, instance: Instance, actions: Sequence[int]) -> np.ndarray:
+    """The log probabilities of the valid actions at each step of a sequence; 0 for invalid ones."""
+    system, number = model.vocabulary.system, len(model.vocabulary.actions)
+    state, position, rows = model.begin(instance), instance.start, []
+    for last, action in zip((system.initial_action, *actions), actions):
+        state, scores = model.step(state, last, position)
+        valid = system.valid_actions(position == instance.end, number)
+        rows.append(np.zeros(number))
+        rows[-1][valid] = np.asarray(scores)[valid]
+        position += action in system.advancing
+    return np.array(rows)
+
+
+class OneByOne:
+    """The NumPy network, one row at a time."""
+
+    def __init__(self, inference: Inference):
+        self.inference, self.vocabulary = inference, inference.vocabulary
+
+    def begin(self, instance: Instance):
+        return self.inference.encode([instance]), self.inference.initial_states(1)
+
+    def step(self, state, action: int, position: int):
+        encoded, states = state
+        states = self.inference.step(encoded, np.array([0]), np.array([position]), np.array([action]), states)
+        scores = self.inference.log_probabilities(states, np.array([position]) == encoded.ends)
+        return (encoded, states), scores[0].tolist()

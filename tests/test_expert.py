@@ -1,0 +1,187 @@
+"""The expert against the authors' program and against the laws of the paper."""
+import json
+from functools import lru_cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from il_morph.expert import BETA, COPY, DELETE, Expert, edit_costs, optimal_actions, progress, regrets
+from il_morph.transitions import END, EditSystem
+from tests.shared import SHARED, needs_shared
+
+SYSTEM = EditSystem()
+words = st.text("abc", max_size=7)
+
+
+class Letters:
+    """The letters of a pair as INSERT actions."""
+
+    def __init__(self, *strings):
+        self.symbols = [*SYSTEM.specials, *sorted(set("".join(strings)))]
+
+    def insertions(self, text):
+        return [self.symbols.index(character) for character in text]
+
+    def name(self, action):
+        names = {COPY: "COPY", DELETE: "DELETE", END: "END"}
+        return names.get(action) or f"INSERT({self.symbols[action]})"
+
+    def valid(self, at_end):
+        return SYSTEM.valid_actions(at_end, len(self.symbols))
+
+    def execute(self, x, i, action):
+        """The new position and what was written."""
+        return i + (action in SYSTEM.advancing), SYSTEM.written(action, x[i:i + 1], self.symbols)
+
+
+def brute_force_cost(x, t):
+    @lru_cache(maxsize=None)
+    def cost(i, j):
+        if i == len(x) and j == len(t):
+            return 0
+        choices = []
+        if i < len(x):
+            choices.append(1 + cost(i + 1, j))
+        if j < len(t):
+            choices.append(1 + cost(i, j + 1))
+        if i < len(x) and j < len(t) and x[i] == t[j]:
+            choices.append(cost(i + 1, j + 1))
+        return min(choices)
+
+    return [[cost(i, j) for j in range(len(t) + 1)] for i in range(len(x) + 1)]
+
+
+def reference_cases():
+    with open(SHARED / "reference" / "expert_cases.jsonl", encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def state_of(case):
+    letters = Letters(case["input"], case["target"], case["output"])
+    expert = Expert(case["input"], case["target"], letters.insertions(case["target"]))
+    return letters, expert.candidates(case["position"], progress(case["target"], case["output"]))
+
+
+@needs_shared
+def test_optimal_actions_and_regrets_of_the_authors_program():
+    cases = reference_cases()
+    assert len(cases) == 3398
+    for case in cases:
+        letters, costs = state_of(case)
+        assert sorted(map(letters.name, optimal_actions(costs))) == sorted(case["optimal"]), case
+        if "regret" not in case:  # the target is complete
+            assert progress(case["target"], case["output"]) == len(case["target"])
+            continue
+        found = regrets(costs, letters.valid(case["position"] == len(case["input"])))
+        expected = dict.fromkeys(map(letters.name, found), case["regret_of_every_other_valid_action"])
+        expected.update(case["regret"])
+        assert {letters.name(action): regret for action, regret in found.items()} == expected, case
+
+
+def test_the_example_of_the_paper():
+    letters, costs = state_of({"input": "walk", "target": "walked", "output": "wad", "position": 2})
+    assert list(map(letters.name, optimal_actions(costs))) == ["COPY"]
+
+
+@given(words, words)
+def test_edit_costs_are_those_of_a_brute_force_search(x, t):
+    assert edit_costs(x, t) == brute_force_cost(x, t)
+
+
+@pytest.mark.parametrize("output, contained", [("", 0), ("wal", 3), ("wad", 2), ("dwa", 2), ("walkedd", 6)])
+def test_progress_counts_greedily(output, contained):
+    assert progress("walked", output) == contained
+
+
+@given(words, words, words)
+def test_progress_goes_on_from_where_it_was(target, first, second):
+    assert progress(target, first + second) == progress(target, second, progress(target, first))
+
+
+def follow(expert, letters, choose, i=0, output=""):
+    """Execute actions that `choose` takes from the optimal ones until END; the actions and the output."""
+    taken = []
+    while END not in taken:
+        action = choose(optimal_actions(expert.candidates(i, progress(expert.target, output))))
+        assert action in letters.valid(i == len(expert.x))
+        taken.append(action)
+        i, written = letters.execute(expert.x, i, action)
+        output += written
+    return taken, output
+
+
+@given(words, words, st.randoms(use_true_random=False))
+def test_any_optimal_actions_lead_to_the_target_with_the_fewest_edits(x, target, random):
+    letters = Letters(x, target)
+    expert = Expert(x, target, letters.insertions(target))
+    actions, output = follow(expert, letters, random.choice)
+    assert output == target
+    assert sum(map(SYSTEM.is_edit, actions)) == expert.costs[0][0]
+
+
+@given(words, words, st.randoms(use_true_random=False), st.integers(0, 10), st.booleans())
+def test_after_any_errors_the_expert_completes_the_target(x, target, random, errors, optimal):
+    letters = Letters(x, target, "abc")
+    expert = Expert(x, target, letters.insertions(target), optimal)
+    i, output = 0, ""
+    for _ in range(errors):
+        action = random.choice([a for a in letters.valid(i == len(x)) if a != END])
+        i, written = letters.execute(x, i, action)
+        output += written
+    j = progress(target, output)
+    actions, whole = follow(expert, letters, random.choice, i, output)
+    assert progress(target, whole) == len(target)
+    assert whole == output + target[j:]
+    if optimal:
+        assert sum(map(SYSTEM.is_edit, actions)) == expert.costs[i][j]
+
+
+@given(words, words)
+def test_the_expert_that_is_not_optimal_copies_whenever_it_can(x, target):
+    letters = Letters(x, target)
+    expert = Expert(x, target, letters.insertions(target), optimal=False)
+    actions, output = follow(expert, letters, lambda optimal: optimal[0])
+    assert output == target
+    i = j = 0
+    for action in actions:
+        if i < len(x) and j < len(target) and x[i] == target[j]:
+            assert action == COPY
+        i, written = letters.execute(x, i, action)
+        j += len(written)
+
+
+def test_the_optimal_expert_does_not_copy_where_deleting_is_cheaper():
+    letters = Letters("cabc")
+    costs = [Expert("cab", "abc", letters.insertions("abc"), optimal).candidates(0, 0) for optimal in (True, False)]
+    assert optimal_actions(costs[0]) == optimal_actions(costs[1]) == [DELETE]
+    costs = [Expert("abxab", "ab", letters.insertions("ab"), optimal).candidates(0, 0) for optimal in (True, False)]
+    assert sorted(costs[0]) == sorted([COPY, DELETE, *letters.insertions("a")])
+    assert sorted(costs[1]) == [COPY]
+
+
+@given(words, words, st.data())
+def test_the_cost_of_a_candidate_is_what_following_it_costs(x, target, data):
+    letters = Letters(x, target)
+    expert = Expert(x, target, letters.insertions(target))
+    i, j = data.draw(st.integers(0, len(x))), data.draw(st.integers(0, len(target)))
+    costs = expert.candidates(i, j)
+    if j < len(target):
+        assert min(costs.values()) == brute_force_cost(x[i:], target[j:])[0][0]
+    else:
+        assert costs == ({DELETE: 0} if i < len(x) else {END: 0})
+
+
+def test_actions_away_from_the_target_have_regret_beta():
+    letters = Letters("ab", "abc")
+    expert = Expert("ab", "abc", letters.insertions("abc"))
+    a, b, c = letters.insertions("abc")
+    assert regrets(expert.candidates(0, 0), letters.valid(False)) == {COPY: 0, DELETE: 2, a: 2, b: BETA, c: BETA}
+
+
+def test_when_the_target_is_complete_and_input_is_left_only_delete_is_free():
+    letters = Letters("ab", "a")
+    a, b = letters.insertions("ab")
+    expert = Expert("ab", "a", letters.insertions("a"))
+    assert regrets(expert.candidates(1, 1), letters.valid(False)) == {DELETE: 0, COPY: BETA, a: BETA, b: BETA}
+    assert regrets(expert.candidates(2, 1), letters.valid(True)) == {END: 0, a: BETA, b: BETA}

@@ -1,0 +1,74 @@
+"""DyNet ends the process when a pool grows under a checkpoint: the memory we ask for must be enough."""
+import subprocess
+import sys
+
+import pytest
+
+from il_morph.memory import megabytes_needed
+from il_morph.settings import TrainingSettings
+from tests.cli import ROOT
+from tests.random_models import random_model
+
+# A model that never ends inserts 150 characters; one long sample is trained on with the memory we ask for.
+WORST_CASE = """
+import sys
+from random import Random
+from il_morph.data import Sample
+from il_morph.experiment import start_dynet
+from il_morph.memory import megabytes_needed
+from il_morph.settings import ModelSettings, TrainingSettings
+from il_morph.vocabulary import Vocabulary
+
+mode, share = sys.argv[1], float(sys.argv[2])
+samples = [Sample("abcdefghij" * 5, "V;PST", "xyzuv" * 10), Sample("ab", "V;PRS", "y")]
+model = ModelSettings(format="sigmorphon2017", vanilla_lstm=mode == "rl", enc_hidden=100, dec_hidden=100)
+vocabulary = Vocabulary.build(samples, model)
+settings = TrainingSettings(mode=mode, aligner="cls", il_loss="softmax-margin", il_beta=0.0, dropout=0.2, sample_size=8)
+start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50)))
+
+import dynet as dy
+from il_morph.phases import gold_sequences, make_objective
+from il_morph.network import Network
+
+network = Network(vocabulary)
+weights = network.weights()
+weights["output.b"][-1] = 6.0
+network.set_weights(weights)
+instances = [vocabulary.instance(sample) for sample in samples]
+gold = gold_sequences(vocabulary, instances, settings, 1) if mode != "il" else None
+objective = make_objective(network, settings, Random(1), gold)
+objective.begin_epoch(1000)
+trainer = dy.AdadeltaTrainer(network.collection)
+for instance in instances:
+    dy.renew_cg()
+    loss = objective.loss(instance)
+    if loss is not None:
+        loss.value()
+        loss.backward()
+        trainer.update()
+print("survived")
+"""
+
+
+def worst_case(mode: str, share: float) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", WORST_CASE, mode, str(share)], cwd=ROOT, capture_output=True,
+                          text=True, timeout=120)
+
+
+@pytest.mark.parametrize("mode", ["il", "mrt", "rl"])
+def test_what_we_ask_for_is_enough(mode):
+    pytest.importorskip("dynet")
+    assert "survived" in worst_case(mode, 1).stdout
+
+
+def test_the_worst_case_does_need_memory():
+    pytest.importorskip("dynet")
+    assert "survived" not in worst_case("rl", 0.1).stdout
+
+
+def test_more_samples_in_a_graph_need_more():
+    vocabulary = random_model().vocabulary
+    needs = [megabytes_needed(vocabulary, TrainingSettings(**settings), 10)
+             for settings in ({}, {"batch_size": 50}, {"mode": "mrt", "sample_size": 500})]
+    assert needs[0] < needs[1] < needs[2]
+    assert megabytes_needed(vocabulary, TrainingSettings(), 10_000) > needs[0]

@@ -1,0 +1,218 @@
+"""Model roll-outs in batches against roll-outs one by one, in NumPy, from the first action on."""
+from functools import lru_cache
+from math import inf
+from random import Random
+
+import editdistance
+import numpy as np
+import pytest
+
+dy = pytest.importorskip("dynet")
+
+from il_morph.data import Sample
+from il_morph.expert import BETA, COPY, DELETE, Expert, optimal_actions, progress
+from il_morph.inference import Inference
+from il_morph.network import Network
+from il_morph.objectives import ImitationLearning
+from il_morph.rollouts import Configuration, RollOuts
+from il_morph.settings import TrainingSettings
+from il_morph.transitions import END, MAX_ACTIONS
+from tests.random_models import random_model
+from tests.simple_search import OneByOne, Path, finish_greedily
+
+PAIRS = [Sample("sing", "V;PST;3", "sang"), Sample("mouse", "N;PL", "mice"), Sample("walk", "V;PST", "walked"),
+         Sample("go on", "V;PRS;3", "goes on"), Sample("a", "N;PL", "aa"), Sample("tall", "ADJ;CMPR", "a")]
+NETWORKS = {"coupled": {}, "vanilla": {"vanilla_lstm": True}, "two layers": {"enc_layers": 2, "dec_layers": 2},
+            "mlp": {"mlp": 5}, "close": {"tag_wraps": "close"}}
+
+
+def reading_model(seed, **settings):
+    """Random weights that like to read on and to end, so that roll-outs end sooner or later."""
+    model = random_model(seed, scale=1.2, samples=PAIRS, **settings)
+    model.weights["output.b"][[END, *model.vocabulary.system.advancing]] += 3
+    return model
+
+
+class SlowRollOut:
+    """Executes a history and a candidate and lets the model finish, everything anew for each candidate."""
+
+    def __init__(self, model, instance):
+        self.model, self.instance = OneByOne(Inference(model.weights, model.vocabulary)), instance
+        self.path = lru_cache(maxsize=None)(self.path)
+
+    def path(self, *actions):
+        path = Path(self.model, self.instance)
+        for action in actions:
+            state, scores = self.model.step(path.state, path.last, path.position)
+            path = path.taking(action, scores[action], state)
+        return finish_greedily(self.model, path)
+
+    def edits(self, history, candidate, of=(DELETE, "insertions")):
+        kinds = ["insertions" if action >= 5 else action for action in self.path(*history, candidate).actions]
+        return sum(kind in of for kind in kinds[len(history):])
+
+
+class Walk:
+    """Takes actions through a sample in DyNet and asks for roll-outs wherever the expert has a choice."""
+
+    def __init__(self, model, sample, **options):
+        vocabulary = model.vocabulary
+        self.system, self.symbols = vocabulary.system, vocabulary.actions.symbols
+        self.network, self.instance = Network(vocabulary), vocabulary.instance(sample)
+        self.network.set_weights(model.weights)
+        dy.renew_cg()
+        self.graph = self.network.graph(self.instance)
+        self.expert = Expert(sample.input, sample.output, vocabulary.insertions(sample.output))
+        self.rollouts = RollOuts(self.graph, sample.output, self.system, self.symbols, **options)
+        self.at = Configuration(self.graph.initial_states(), self.instance.start)
+        self.history, self.j = [], 0
+
+    def steps(self, choose):
+        """(history, costs of the candidates or None) at each step; `choose` takes the next action."""
+        while END not in self.history and len(self.history) < MAX_ACTIONS:
+            last = self.history[-1] if self.history else self.system.initial_action
+            self.at.states = self.graph.step(self.at.states, last, self.at.position)
+            candidates = list(self.expert.candidates(self.at.position - self.instance.start, self.j))
+            costs = self.rollouts.costs(self.at, candidates) if len(candidates) > 1 else None
+            yield list(self.history), costs
+            self.take(choose(optimal_actions(costs) if costs else candidates))
+
+    def take(self, action):
+        self.rollouts.advance(action)
+        written = self.system.written(action, self.instance.text[self.at.position], self.symbols)
+        self.j = progress(self.expert.target, written, self.j)
+        self.at.position += action in self.system.advancing
+        self.at.output += written
+        self.at.steps += 1
+        self.history.append(action)
+
+
+def erring(seed, rate=0.3):
+    """Takes an optimal action, or now and then another one that is always valid: an insertion."""
+    chance = Random(seed)
+    return lambda optimal: chance.choice([5, 6, 7]) if chance.random() < rate else chance.choice(optimal)
+
+
+def walks(exact, **options):
+    """Walks with and without errors through all pairs, with several models."""
+    for seed, (name, settings) in enumerate(NETWORKS.items()):
+        model = reading_model(seed, **settings)
+        for number, sample in enumerate(PAIRS):
+            walk = Walk(model, sample, exact=exact, **options)
+            yield walk, SlowRollOut(model, walk.instance), erring(number, rate=0.3 * (number % 2))
+
+
+def test_costs_are_the_edits_of_each_roll_out():
+    compared = 0
+    for walk, slow, choose in walks(exact=True):
+        for history, costs in walk.steps(choose):
+            if costs:
+                assert costs == {action: slow.edits(history, action) for action in costs}
+                compared += len(set(costs.values())) > 1
+    assert compared > 50
+
+
+def test_dropping_candidates_leaves_the_optimal_actions_and_their_costs():
+    dropped = 0
+    for walk, slow, choose in walks(exact=False):
+        for history, costs in walk.steps(choose):
+            if costs:
+                expected = {action: slow.edits(history, action) for action in costs}
+                assert sorted(optimal_actions(costs)) == sorted(optimal_actions(expected))
+                assert all(costs[action] in (expected[action], inf) for action in costs)
+                dropped += inf in costs.values()
+    assert dropped > 10
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_costs_of_the_paper_have_the_distance_to_the_target(exact):
+    for walk, slow, choose in walks(exact, loss="distance"):
+        for history, costs in walk.steps(choose):
+            if costs:
+                expected = {}
+                for action in costs:
+                    output = slow.path(*history, action).output
+                    distance = editdistance.eval(output, walk.expert.target)
+                    expected[action] = BETA * distance + slow.edits(history, action)
+                assert sorted(optimal_actions(costs)) == sorted(optimal_actions(expected))
+                assert all(costs[action] == expected[action] or not exact and costs[action] == inf for action in costs)
+
+
+def test_bias_inserts_scores_insertions_like_copies():
+    differs = 0
+    for walk, slow, choose in walks(exact=True, bias_inserts=True):
+        for history, costs in walk.steps(choose):
+            if costs:
+                assert costs == {action: slow.edits(history, action, of=(DELETE,)) for action in costs}
+                differs += costs != {action: slow.edits(history, action) for action in costs}
+    assert differs > 10
+
+
+def test_a_model_that_never_ends_is_cut_off():
+    model = reading_model(1)
+    model.weights["output.b"][END] = -1000
+    walk = Walk(model, PAIRS[0], exact=True)
+    slow = SlowRollOut(model, walk.instance)
+    for history, costs in walk.steps(erring(1)):
+        if costs:
+            assert {len(slow.path(*history, action).actions) for action in costs} == {MAX_ACTIONS}
+            assert costs == {action: slow.edits(history, action) for action in costs}
+
+
+def test_a_known_roll_out_is_not_run_again(monkeypatch):
+    """The first action of a finished roll-out was taken: what follows it is known."""
+    model = reading_model(1)
+    steps = []
+    run = RollOuts._step
+    monkeypatch.setattr(RollOuts, "_step", lambda self, batch, states: steps.append(len(batch)) or run(self, batch, states))
+    sizes = {}
+    for reuse in (True, False):
+        walk = Walk(model, PAIRS[2], exact=True)
+        if not reuse:
+            walk.rollouts.advance = lambda action: walk.rollouts.known.clear()
+        costs = [costs for _, costs in walk.steps(lambda optimal: COPY if COPY in optimal else optimal[0])]
+        sizes[reuse] = (costs, sum(steps))
+        steps.clear()
+    assert sizes[True][0] == sizes[False][0]
+    assert sizes[True][1] < sizes[False][1]
+
+
+class Recorder:
+    """Stands for RollOuts.costs: first writes down what it gives, then gives it without any roll-out."""
+
+    def __init__(self):
+        self.costs, self.compute = [], RollOuts.costs
+
+    def record(self, rollouts, at, candidates):
+        self.costs.append(self.compute(rollouts, at, candidates))
+        return self.costs[-1]
+
+    def replay(self, rollouts, at, candidates):
+        return self.costs.pop(0)
+
+
+@pytest.mark.parametrize("loss", ["nll", "softmax-margin", "mse"])
+def test_roll_outs_leave_loss_and_gradients_alone(loss, monkeypatch):
+    recorder, settings = Recorder(), TrainingSettings(il_beta=0.0, il_loss=loss)
+    model = reading_model(1)
+    results, recorded = [], 0
+    for stand_in in (recorder.record, recorder.replay):
+        monkeypatch.setattr(RollOuts, "costs", lambda *arguments: stand_in(*arguments))
+        network = Network(model.vocabulary)
+        network.set_weights(model.weights)
+        objective, trainer = ImitationLearning(network, settings, Random(1)), dy.SimpleSGDTrainer(network.collection)
+        objective.begin_epoch(20)
+        losses = []
+        for sample in PAIRS:
+            dy.renew_cg()
+            expression = objective.loss(model.vocabulary.instance(sample))
+            losses.append(expression.value())
+            expression.backward()
+            trainer.update()
+        recorded = max(recorded, len(recorder.costs))
+        results.append((losses, network.weights()))
+    assert recorded > 10 and not recorder.costs
+    (losses, weights), (losses_without, weights_without) = results
+    assert losses == losses_without
+    assert all(np.array_equal(weights[name], weights_without[name]) for name in weights)
+    assert any(not np.array_equal(weights[name], model.weights[name]) for name in weights)

@@ -1,0 +1,233 @@
+"""MLE, minimum risk and REINFORCE: values by hand, gradients by finite differences."""
+from random import Random
+
+import numpy as np
+import pytest
+
+dy = pytest.importorskip("dynet")
+
+from il_morph.decoding import decode
+from il_morph.gold import gold_actions, make_aligner
+from il_morph.inference import Inference
+from il_morph.likelihood import GoldTeacher, step_losses
+from il_morph.network import Network
+from il_morph.sequence_objectives import (
+    GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce, min_max, sample_sequences)
+from il_morph.settings import TrainingSettings
+from tests.random_models import SETTINGS, instances_of, random_actions, random_model
+
+
+def objective(kind, model, **settings):
+    network = Network(model.vocabulary)
+    network.set_weights(model.weights)
+    instances = instances_of(model)
+    aligner = make_aligner("cls")
+    gold = GoldSequences(lambda some: gold_actions(some, model.vocabulary, aligner), instances)
+    return kind(network, TrainingSettings(aligner="cls", **settings), Random(1), gold), instances
+
+
+def sequence_log_probability(model, instance, actions):
+    losses = step_losses(Inference(model.weights, model.vocabulary), [instance], [GoldTeacher(actions)])
+    return -sum(losses[0])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_losses_of_sequences_agree_with_numpy_whatever_the_network(name):
+    model = random_model(**SETTINGS[name])
+    network = Network(model.vocabulary)
+    network.set_weights(model.weights)
+    inference = Inference(model.weights, model.vocabulary)
+    for instance in instances_of(model)[:3]:
+        gold = gold_actions([instance], model.vocabulary, make_aligner("cls"))[0]
+        other = random_actions(model.vocabulary, instance, longest=40)
+        if other[-1] != gold[-1]:
+            continue
+        dy.renew_cg()
+        losses = network.graph(instance).losses([gold, other]).npvalue()
+        for row, actions in zip(losses, (gold, other)):
+            expected = step_losses(inference, [instance], [GoldTeacher(actions)])[0]
+            assert row[:len(actions)] == pytest.approx(expected, abs=1e-4)
+            assert not row[len(actions):].any()
+
+
+def test_mle_is_the_mean_of_the_gold_actions():
+    model = random_model()
+    mle, instances = objective(MaximumLikelihood, model)
+    for instance in instances:
+        dy.renew_cg()
+        expected = step_losses(Inference(model.weights, model.vocabulary), [instance], mle.teachers([instance]))[0]
+        assert mle.loss(instance).value() == pytest.approx(np.mean(expected), abs=1e-5)
+
+
+def test_sampled_log_probabilities_are_those_of_the_model():
+    model = random_model()
+    mle, instances = objective(MaximumLikelihood, model)
+    for instance in instances:
+        dy.renew_cg()
+        graph = mle.graph(instance)
+        for actions, log_p in sample_sequences(graph, 5, Random(3)):
+            if len(actions) < 150:
+                assert log_p == pytest.approx(sequence_log_probability(model, instance, actions), abs=1e-3)
+
+
+def test_sampling_follows_the_model():
+    """The share of the most probable first action among many samples is its probability."""
+    model = random_model(scale=0.5)
+    mle, instances = objective(MaximumLikelihood, model)
+    dy.renew_cg()
+    graph = mle.graph(instances[0])
+    logits = graph.logits(graph.step(graph.initial_states(), model.vocabulary.system.initial_action,
+                                     instances[0].start), at_end=False)
+    probabilities = dy.softmax(logits).npvalue()
+    chance = Random(5)
+    first = [actions[0] for _ in range(30) for actions, _ in sample_sequences(graph, 20, chance)]
+    best = int(probabilities.argmax())
+    assert first.count(best) / 600 == pytest.approx(probabilities[best], abs=0.07)
+
+
+def test_the_greedy_sequence_is_that_of_greedy_search():
+    model = random_model(scale=1.5)
+    mle, instances = objective(MaximumLikelihood, model)
+    found = decode(Inference(model.weights, model.vocabulary), instances)
+    for instance, hypotheses in zip(instances, found):
+        dy.renew_cg()
+        (greedy, _), *_ = sample_sequences(mle.graph(instance), 2, Random(1), and_greedy=True)
+        assert greedy == hypotheses[0].actions
+
+
+def expected_risk(mrt, model, instance, sequences):
+    log_ps = mrt.settings.alpha * np.array([sequence_log_probability(model, instance, s) for s in sequences])
+    q = np.exp(log_ps - np.logaddexp.reduce(log_ps))
+    return float(q @ mrt.risks(instance, sequences))
+
+
+@pytest.mark.parametrize("settings", [{}, {"alpha": 0.3}, {"beta": 0.8}])
+def test_mrt_is_the_expected_risk_of_gold_and_sampled_sequences(settings, monkeypatch):
+    model = random_model()
+    mrt, instances = objective(MinimumRisk, model, sample_size=6, **settings)
+    for instance in instances:
+        gold = tuple(mrt.gold[instance])
+        others = sorted({gold[:-1] + tuple(model.vocabulary.insertions(more)) + gold[-1:] for more in ("s", "as")})
+        sampled = [(actions, -3.0) for actions in others * 2] + [(gold, -1.0), ((9, 9, 9, 2), -20.5)]
+        monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: sampled)
+        dy.renew_cg()
+        expected = expected_risk(mrt, model, instance, [gold, *others])
+        assert mrt.loss(instance).value() == pytest.approx(expected, abs=1e-4)
+
+
+def test_mrt_learns_nothing_from_the_gold_sequence_alone(monkeypatch):
+    mrt, instances = objective(MinimumRisk, random_model())
+    gold = tuple(mrt.gold[instances[0]])
+    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: [(gold, -1.0)])
+    dy.renew_cg()
+    assert mrt.loss(instances[0]) is None
+
+
+def test_the_gradient_of_mrt_is_that_of_finite_differences(monkeypatch):
+    model = random_model(scale=0.5)
+    mrt, instances = objective(MinimumRisk, model, beta=0.8)
+    instance = instances[0]
+    start, end = mrt.gold[instance][:4], mrt.gold[instance][6:]
+    sampled = [(tuple(start + model.vocabulary.insertions(letters) + end), -2.0) for letters in ("ad", "en", "t")]
+    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: sampled)
+    step = 1e-2
+
+    def loss():
+        dy.renew_cg()
+        return mrt.loss(instance)
+
+    parameter = mrt.network.output[0]["s"]
+    loss().value()
+    expression = loss()
+    expression.value()
+    expression.backward()
+    gradient, values = np.array(parameter.grad_as_array()), np.array(parameter.as_array())
+    assert np.abs(gradient).max() > 1e-3
+    for place in [(4, 0), (4, 3), (5, 2), (2, 1), (3, 4)]:
+        ends = []
+        for sign in (1, -1):
+            moved = values.copy()
+            moved[place] += sign * step
+            parameter.set_value(moved)
+            ends.append(loss().value())
+        parameter.set_value(values)
+        assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(gradient[place], abs=2e-4, rel=0.02)
+
+
+def test_risks():
+    model = random_model()
+    mrt, instances = objective(MinimumRisk, model, beta=0.8)
+    walk = instances[0]
+    gold = mrt.gold[walk]
+    wrong = gold[:4] + [2]  # walk: distance 2 of 6, no edits
+    assert mrt.risks(walk, [gold, wrong]) == pytest.approx([0.8 * -1 + 0.2 * 1, 0.8 * 2 / 6 + 0.2 * 0])
+    plain, _ = objective(MinimumRisk, model)
+    assert plain.risks(walk, [gold, wrong]) == pytest.approx([-1, 2 / 6])
+    assert min_max([3, 3]) == [0, 0] and min_max([1, 2, 3]) == [0, 0.5, 1]
+
+
+def test_advantages_with_and_without_baseline():
+    model = random_model()
+    rl, instances = objective(Reinforce, model, beta=0.5, scale_negative=0.1)
+    walk = instances[0]
+    gold = rl.gold[walk]
+    assert rl.reward(walk, gold) == 1.0
+    assert rl.reward(walk, gold[:4] + [2]) == pytest.approx(-0.5 * 2 / 6)
+    assert rl.advantages([1.0, 0.2, -1.0], 0.2) == pytest.approx([0.8, 0.0, -0.12])
+    free, _ = objective(Reinforce, model, no_baseline=True)
+    assert free.advantages([1.0, 0.0, -1.0], 0.7) == pytest.approx([0.5, 0.0, -0.5])
+    assert free.advantages([1.0, 1.0], 0.7) == [0.0, 0.0]
+
+
+def test_reinforce_is_the_mean_of_weighted_sequences_without_zero_advantages(monkeypatch):
+    model = random_model()
+    rl, instances = objective(Reinforce, model)
+    walk = instances[0]
+    gold, wrong = tuple(rl.gold[walk]), tuple(rl.gold[walk][:4] + [2])
+    worse = tuple(model.vocabulary.insertions("sss") + list(wrong))
+    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences",
+                        lambda *_, **__: [(wrong, -1.0), (gold, -1.0), (wrong, -1.0), (worse, -2.0)])
+    dy.renew_cg()
+    baseline = rl.reward(walk, wrong)
+    terms = [(rl.reward(walk, s) - baseline) * -sequence_log_probability(model, walk, s) / len(s)
+             for s in (gold, worse)]
+    assert rl.loss(walk).value() == pytest.approx(sum(terms) / 2, abs=1e-4)
+    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences",
+                        lambda *_, **__: [(wrong, -1.0), (wrong, -1.0)])
+    dy.renew_cg()
+    assert rl.loss(walk) is None
+
+
+@pytest.mark.parametrize("kind", [MinimumRisk, Reinforce])
+def test_updates_make_correct_outputs_more_probable(kind):
+    """Starting near the gold sequence, the objective raises its probability."""
+    model = random_model(scale=0.3)
+    mle, instances = objective(MaximumLikelihood, model)
+    trainer = dy.AdamTrainer(mle.network.collection, alpha=0.02)
+    for _ in range(40):
+        for instance in instances:
+            update(mle, instance, trainer)
+    trained = kind(mle.network, TrainingSettings(sample_size=10), Random(2), mle.gold)
+    before = gold_probability(mle, instances)
+    trainer = dy.SimpleSGDTrainer(mle.network.collection, learning_rate=0.05)
+    for _ in range(10):
+        for instance in instances:
+            update(trained, instance, trainer)
+    assert gold_probability(mle, instances) > before
+
+
+def update(some_objective, instance, trainer):
+    dy.renew_cg()
+    loss = some_objective.loss(instance)
+    if loss is not None:
+        loss.value()
+        loss.backward()
+        trainer.update()
+
+
+def gold_probability(mle, instances):
+    total = 0.0
+    for instance in instances:
+        dy.renew_cg()
+        total += np.exp(-np.sum(mle.graph(instance).losses([mle.gold[instance]]).npvalue()))
+    return total

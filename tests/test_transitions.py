@@ -1,0 +1,62 @@
+"""What the actions of both transition systems do and when they are valid."""
+import pytest
+
+from il_morph.transitions import BEGIN, END, MAX_ACTIONS, SYSTEMS, UNK, EditSystem, HardAttentionSystem
+
+HAEM, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
+COPY, DELETE, STEP = EditSystem.COPY, EditSystem.DELETE, HardAttentionSystem.STEP
+SYMBOLS = {"haem": [*HAEM.specials, "a", "b"], "hard": [*HARD.specials, "a", "b"]}
+
+
+def test_the_systems_have_the_names_of_the_flag():
+    assert {name: type(system) for name, system in SYSTEMS.items()} == {
+        "haem": EditSystem, "hard": HardAttentionSystem}
+
+
+@pytest.mark.parametrize("system, at_end, valid", [
+    (HAEM, False, {DELETE, COPY, 5, 6}),
+    (HAEM, True, {END, 5, 6}),
+    (HARD, False, {STEP, 4, 5}),
+    (HARD, True, {END, 4, 5}),
+])
+def test_end_is_valid_only_where_nothing_is_left_to_read(system, at_end, valid):
+    actions = system.valid_actions(at_end, len(SYMBOLS[system.name]))
+    assert sorted(actions) == sorted(valid)
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+def test_unknown_symbols_and_begin_are_never_valid(system):
+    for at_end in (False, True):
+        assert not {UNK, BEGIN} & set(system.valid_actions(at_end, 12))
+
+
+@pytest.mark.parametrize("system, action, written, advances", [
+    (HAEM, COPY, "x", True),
+    (HAEM, DELETE, "", True),
+    (HAEM, 6, "b", False),
+    (HAEM, END, "", False),
+    (HARD, STEP, "", True),
+    (HARD, 4, "a", False),
+    (HARD, END, "", False),
+])
+def test_what_an_action_writes_and_whether_it_reads(system, action, written, advances):
+    assert system.written(action, "x", SYMBOLS[system.name]) == written
+    assert (action in system.advancing) == advances
+
+
+def test_copies_and_end_are_no_edits():
+    assert [HAEM.is_edit(action) for action in (COPY, END, DELETE, 5)] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("system, wraps, position", [
+    (HAEM, "both", 1), (HAEM, "close", 0), (HARD, "both", 0), (HARD, "close", 0)])
+def test_begin_is_popped_by_the_edit_system_alone(system, wraps, position):
+    assert system.start(wraps) == position
+
+
+def test_what_stands_before_the_first_action():
+    assert (HAEM.initial_action, HARD.initial_action) == (COPY, BEGIN)
+
+
+def test_a_sequence_has_at_most_150_actions():
+    assert MAX_ACTIONS == 150
