@@ -15,6 +15,14 @@ RESERVED = (BEGIN, END, GAP)
 log = logging.getLogger(__name__)
 
 
+class WrongFormat(InputError):
+    """Data in another format than the one it is read in."""
+
+    def __init__(self, finding: str, advice: str):
+        super().__init__(f"{finding}: {advice}")
+        self.finding = finding
+
+
 @dataclass(frozen=True)
 class Sample:
     """One line of data; `tag` is the features field as it stands, `output` None when covered."""
@@ -121,8 +129,7 @@ def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str) -> None:
     right = _format_seen(samples, fmt)
     if right is not None:
         advice = "leave out the format flag" if right is SIGMORPHON2016 else f"use {right.flag}"
-        raise InputError(f"{name} does not look like the {fmt.name} format ({fmt.flag}) "
-                         f"but like {right.name}: {advice}")
+        raise WrongFormat(f"{name} does not look like the {fmt.name} format ({fmt.flag}) but like {right.name}", advice)
     if fmt is NO_FEATURES and _most(_is_2016_tag, [sample.tag for sample in samples]):
         log.warning("%s: the second column looks like features; %s ignores it", name, fmt.flag)
 

@@ -107,7 +107,11 @@ class Experiment:
             model, course = reloaded, {}
         else:
             model, course = self._train(vocabulary, reloaded, train, dev, results)
-        scores = self._decode(model, {"dev": dev, "test": test}, results)
+        try:
+            scores = self._decode(model, {"dev": dev, "test": test}, results)
+        except KeyboardInterrupt:
+            log.warning("interrupted while decoding: the model is %s", self.reload_path if evaluating else results.model)
+            raise
         results.finish({
             "il_morph": __version__, "command": self.command, "seed": self.seed,
             "settings": {**model.vocabulary.settings.as_dict(), **self.training.as_dict(),

@@ -8,11 +8,13 @@ All products go through `affine_transform`: DyNet's `W * x` adds to recycled mem
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import sqrt
-from typing import Iterable, Optional, Sequence
+from typing import Iterable, Iterator, Optional, Sequence
 
 import dynet as dy
+import dynet_config
 import numpy as np
 
 from il_morph.transitions import UNK
@@ -64,11 +66,12 @@ class Vector:
 
 
 class Table:
-    """A lookup table, a row for each symbol."""
+    """A lookup table, a row for each symbol, drawn as in DyNet 2.0: later versions let the bound
+    depend on the number of rows."""
 
     def __init__(self, collection, name: str, rows: int, width: int):
         self.name = name
-        self.parameter = collection.add_lookup_parameters((rows, width))
+        self.parameter = collection.add_lookup_parameters((rows, width), init=dy.UniformInitializer(sqrt(3 / width)))
 
     def row(self, index: int) -> dy.Expression:
         return self.parameter[index]
@@ -274,6 +277,23 @@ class Network:
         return SampleGraph(self, instance, dropout)
 
 
+def autobatching() -> bool:
+    """Is DyNet's automatic batching on?"""
+    config = dynet_config.get()
+    return bool(config and config["autobatch"])
+
+
+@contextmanager
+def passing() -> Iterator[None]:
+    """What enters the graph here leaves it again. Automatic batching does not survive that: there it stays."""
+    if autobatching():
+        yield
+        return
+    dy.cg_checkpoint()
+    yield
+    dy.cg_revert()
+
+
 def mask_of(valid: Sequence[int], number: int) -> list[float]:
     mask = [MASKED] * number
     for action in valid:
@@ -291,6 +311,9 @@ class SampleGraph:
         self.positions = self._project_positions()
         bias = network.output[1].parameter
         self.biases = [bias + dy.inputVector(mask) for mask in network.masks]
+        if autobatching():  # which fails when it joins products of batches that belong to several samples
+            for batch in self.positions.values():
+                batch.forward()
 
     def _project_positions(self) -> dict[str, dy.Expression]:
         """[enc_fwd; enc_bwd; features] times the decoder's columns, for each position as a batch."""

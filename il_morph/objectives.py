@@ -16,6 +16,8 @@ from il_morph.settings import TrainingSettings
 from il_morph.transitions import END, MAX_ACTIONS
 from il_morph.vocabulary import Instance
 
+MAX_EXPONENT = 700.0  # of a float
+
 
 def model_rollin_probability(settings: TrainingSettings, epoch: int) -> float:
     """e, the probability that the next action is sampled from the model (epochs count from 0)."""
@@ -24,7 +26,7 @@ def model_rollin_probability(settings: TrainingSettings, epoch: int) -> float:
         return 0.0
     if settings.il_decay == "exponential":
         return 1 - k ** epoch
-    return 1 - k / (k + exp(epoch / k))
+    return 1 - k / (k + exp(min(epoch / k, MAX_EXPONENT)))
 
 
 class ImitationLearning:

@@ -30,7 +30,8 @@ class ResultsFolder:
                                  "or overwrite it with --force")
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"cannot make the results folder {self.path}: {error.strerror}") from error
+            raise InputError(f"cannot make the results folder {self.path}: {error.strerror}; "
+                             "choose another one") from error
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise InputError(f"cannot write into the results folder {self.path}: choose another one")
 

@@ -13,7 +13,7 @@ import dynet as dy
 import editdistance
 
 from il_morph.expert import BETA
-from il_morph.network import CellState, SampleGraph
+from il_morph.network import CellState, SampleGraph, passing
 from il_morph.transitions import END, MAX_ACTIONS, TransitionSystem
 
 
@@ -62,9 +62,8 @@ class RollOuts:
     def costs(self, configuration: Configuration, candidates: Sequence[int]) -> dict[int, float]:
         """The cost of each candidate; infinite if it was dropped."""
         rollouts = {a: self.known.get(a) or self._begin(a, configuration) for a in candidates}
-        dy.cg_checkpoint()
-        self._run(list(rollouts.values()), configuration)
-        dy.cg_revert()
+        with passing():
+            self._run(list(rollouts.values()), configuration)
         self.known = rollouts
         return {a: self._cost(rollout, configuration) for a, rollout in rollouts.items()}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from il_morph.decoding import execute
 from il_morph.likelihood import GoldTeacher
-from il_morph.network import Network, SampleGraph
+from il_morph.network import Network, SampleGraph, passing
 from il_morph.settings import TrainingSettings
 from il_morph.transitions import END, MAX_ACTIONS
 from il_morph.vocabulary import Instance
@@ -128,10 +128,8 @@ def sample_sequences(graph: SampleGraph, size: int, random: Random,
     Nothing of it stays in the graph.
     """
     rows = size + and_greedy
-    dy.cg_checkpoint()
-    sequences = run_batch(graph, rows, random, range(int(and_greedy)))
-    dy.cg_revert()
-    return sequences
+    with passing():
+        return run_batch(graph, rows, random, range(int(and_greedy)))
 
 
 def run_batch(graph: SampleGraph, rows: int, random: Random, greedy: range) -> list[tuple[tuple[int, ...], float]]:

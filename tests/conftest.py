@@ -11,8 +11,8 @@ try:
     import dynet_config
 except ImportError:
     pass
-else:  # DyNet takes its settings once per process, when it is first imported: a little memory is enough here
-    dynet_config.set(random_seed=1, mem=64)
+else:  # DyNet takes its settings once per process, when it is first imported; its pools must not grow
+    dynet_config.set(random_seed=1, mem=512)
 
 MEMORISING = ["--input=16", "--feat-input=8", "--enc-hidden=16", "--dec-hidden=16", "--dynet-mem=16",
               "--epochs=25", "--patience=25", "--dynet-seed=1"]

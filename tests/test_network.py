@@ -22,7 +22,7 @@ from tests.simple_search import step_log_probabilities
 from tests.stock_model import StockModel
 
 CA_D = TrainingSettings(il_beta=1.0)
-MEDIUM = {"input": 40, "action_input": 40, "feat_input": 20, "enc_hidden": 60, "dec_hidden": 60}
+MEDIUM = {"input": 30, "action_input": 30, "feat_input": 10, "enc_hidden": 40, "dec_hidden": 40}
 EDIT_SETTINGS = {name: values for name, values in SETTINGS.items() if values.get("transducer") != "hard"}
 TURKISH = read_samples(Path(il_morph.sample.__file__).parent / "turkish-train.tsv", SIGMORPHON2017)[:25]
 

@@ -105,6 +105,7 @@ def test_a_results_folder_that_cannot_be_made(refused, tmp_path, below):
     (tmp_path / "file").write_text("precious")
     message = refused("--sigm2017format", *SMALL, *SHORT, results=tmp_path / below)
     assert message.startswith(f"cannot make the results folder {tmp_path / below}: ")
+    assert message.endswith("; choose another one\n")
     assert (tmp_path / "file").read_text() == "precious"
 
 
@@ -112,7 +113,7 @@ def test_a_results_folder_with_an_impossible_name(refused, tmp_path):
     pytest.importorskip("dynet")
     folder = tmp_path / ("x" * 300)
     message = refused("--sigm2017format", *SMALL, *SHORT, results=folder)
-    assert message == f"cannot make the results folder {folder}: File name too long\n"
+    assert message == f"cannot make the results folder {folder}: File name too long; choose another one\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")

@@ -12,7 +12,7 @@ import il_morph
 from il_morph.commands import main
 from il_morph.data import SIGMORPHON2017, read_samples
 from il_morph.modelfile import load_model
-from tests.cli import DEV, ROOT, SHORT, SMALL, TEST, TRAIN, Run, environment_without_dynet, error_of
+from tests.cli import ROOT, SHORT, SMALL, TEST, TRAIN, Run, environment_without_dynet, error_of
 from tests.cli import il_morph as run_il_morph
 from tests.cli import training_arguments
 
@@ -344,7 +344,7 @@ def test_ctrl_c_keeps_the_best_model_and_says_where(data, tmp_path):
     said = interrupt_when(process, lambda: log.exists() and len(log.read_text().splitlines()) > 2)
     assert process.returncode == 130
     assert "Traceback" not in said
-    assert f"interrupted: the best model so far (epoch " in said
+    assert "interrupted: the best model so far (epoch " in said
     assert f"is {folder / 'f.model'}\n" in said
     assert {path.name for path in folder.iterdir()} == {"f.model", "f.log"}
     assert load_model(folder / "f.model").vocabulary.settings.enc_hidden == 8

@@ -28,9 +28,11 @@ def parse_arguments(doc: str, argv: Sequence[str]) -> Arguments:
     except docopt.DocoptExit as exit_:
         usage = docopt.DocoptExit.usage.strip()
         complaint = str(exit_).replace(usage, "").strip()
-        unknown = _unknown_flags(doc, argv)
+        unknown, repeated = _unknown_flags(doc, argv), _repeated_flags(argv)
         if unknown:
             complaint = f"unknown flag {unknown[0]}"
+        elif repeated:
+            complaint = f"{repeated[0]} is given twice"
         raise UsageError(complaint or "the arguments do not fit the usage", usage) from None
 
 
@@ -96,5 +98,13 @@ def _bad_value(args: Arguments, flag: str, expected: str) -> InputError:
 
 def _unknown_flags(doc: str, argv: Sequence[str]) -> List[str]:
     known = re.findall(r"--[\w-]+", doc) + ["--help"]
-    given = [argument.split("=")[0] for argument in argv if re.match(r"--\w", argument)]
-    return [flag for flag in given if not any(name.startswith(flag) for name in known)]
+    return [flag for flag in _flags(argv) if not any(name.startswith(flag) for name in known)]
+
+
+def _repeated_flags(argv: Sequence[str]) -> List[str]:
+    given = _flags(argv)
+    return [flag for flag in given if given.count(flag) > 1]
+
+
+def _flags(argv: Sequence[str]) -> List[str]:
+    return [argument.split("=")[0] for argument in argv if re.match(r"--\w", argument)]

@@ -22,7 +22,7 @@ import sys
 from typing import Optional, Sequence
 
 from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments
-from il_morph.data import Sample, read_samples
+from il_morph.data import Sample, WrongFormat, read_samples
 from il_morph.decoding import BEAM_WIDTH, Hypothesis, Predictor
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
@@ -40,7 +40,7 @@ def run(argv: list[str]) -> int:
     if output != STREAM:
         refuse_to_overwrite(output, args["--force"])
     predictor = Predictor.load(args["MODEL"])
-    samples = read_samples(args["INPUT"], predictor.vocabulary.format)
+    samples = read_input(args["INPUT"], predictor)
     found = predictor.hypotheses(samples, width, batch_size, lambda batches: bar(batches, "predict", "batch"))
     lines = [line + "\n" for sample, hypotheses in zip(samples, found)
              for line in prediction_lines(predictor, sample, hypotheses, nbest, args)]
@@ -49,6 +49,14 @@ def run(argv: list[str]) -> int:
     else:
         write_atomically(output, "".join(lines))
     return 0
+
+
+def read_input(path: str, predictor: Predictor) -> list[Sample]:
+    """The samples, in the one format that the model reads."""
+    try:
+        return read_samples(path, predictor.vocabulary.format)
+    except WrongFormat as error:
+        raise InputError(f"{error.finding}: give data in the format that the model was trained on") from error
 
 
 def prediction_lines(predictor: Predictor, sample: Sample, hypotheses: Sequence[Hypothesis],

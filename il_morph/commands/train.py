@@ -157,16 +157,16 @@ def run(argv: list[str]) -> int:
 
 def with_level(argv: list[str]) -> list[str]:
     """`--verbose` without a level is level 1."""
-    levels = [following.isdigit() for following in argv[1:]] + [False]
+    levels = [following.isdecimal() for following in argv[1:]] + [False]
     return ["--verbose=1" if argument == "--verbose" and not level else argument
             for argument, level in zip(argv, levels)]
 
 
 def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     """The settings of the network that the command line gives, all others left to the defaults."""
-    given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings), "format": data_format(args).name}
     if args["--tag-wraps"] == "none":
         raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
+    given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings), "format": data_format(args).name}
     if given["format"] == NO_FEATURES.name:
         given.setdefault("pos_emb", False)
     sizes = ModelSettings(**given)
@@ -192,7 +192,7 @@ def training_settings(args: Arguments, preset: dict) -> TrainingSettings:
 
 def beam_widths(text: str) -> tuple[int, ...]:
     widths = text.split(",")
-    if not all(width.isdigit() for width in widths):
+    if not all(width.isdecimal() for width in widths):
         raise InputError(f"--beam-widths takes whole numbers separated by commas, not {text!r}")
     return tuple(sorted({int(width) for width in widths} - {0}))
 

@@ -1,0 +1,167 @@
+"""The speed of training and decoding, ours and the stock model taking turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Callable, Optional, Sequence
+
+import dynet as dy
+
+from il_morph.data import Sample
+from il_morph.decoding import Hypothesis, decode
+from il_morph.inference import Inference
+from il_morph.network import Network
+from il_morph.phases import gold_sequences, make_objective
+from il_morph.settings import ModelSettings, TrainingSettings
+from il_morph.vocabulary import Instance, Vocabulary
+from tests.simple_search import beam, greedy
+from tests.stock_model import StockModel
+
+CHUNK = 10  # samples of one model before it is the turn of the next: noise hits all of them
+MRT_SAMPLES = 50
+
+# The rows of the training table. MRT starts from the model of the row before it and has no stock counterpart.
+OBJECTIVES = {
+    "CA-D": TrainingSettings(il_beta=1.0),
+    "CA-R": TrainingSettings(),
+    "CA": TrainingSettings(mode="mle", aligner="cls"),
+}
+MRT = TrainingSettings(mode="mrt", aligner="cls")
+
+
+@dataclass
+class Learner:
+    """A model in training, with the CPU time of each epoch in ms per sample."""
+
+    model: Any
+    loss: Callable[[Instance], Optional[dy.Expression]]
+    begin_epoch: Callable[[int], None]
+    milliseconds: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.optimizer = dy.AdadeltaTrainer(self.model.collection)
+
+    def learn(self, instances: Sequence[Instance]) -> float:
+        """Seconds for one update on each of these samples."""
+        started = time.process_time()
+        for instance in instances:
+            dy.renew_cg()
+            loss = self.loss(instance)
+            if loss is not None:
+                loss.value()
+                loss.backward()
+                self.optimizer.update()
+        return time.process_time() - started
+
+    def weights(self) -> dict:
+        return self.model.weights()
+
+    @property
+    def first(self) -> float:
+        return self.milliseconds[0]
+
+    @property
+    def later(self) -> float:
+        return statistics.mean(self.milliseconds[1:])
+
+
+@dataclass
+class TrainingRow:
+    ours: Learner
+    stock: Optional[Learner] = None
+
+
+@dataclass
+class DecodingRow:
+    """ms per input, ours in bulk and the stock model one by one, and how many outputs are the same."""
+
+    ours: float
+    stock: float
+    same: int
+
+
+class Bench:
+    """One data set and everything that is measured on it."""
+
+    def __init__(self, train: Sequence[Sample], dev: Sequence[Sample], data_format: str):
+        self.vocabulary = Vocabulary.build(train, ModelSettings(format=data_format))
+        self.train, self.dev = [self.vocabulary.instance(sample) for sample in train], dev
+        self.weights = Network(self.vocabulary).weights()
+
+    # training
+
+    def training(self, epochs: int) -> dict[str, TrainingRow]:
+        rows = {name: self.row(settings) for name, settings in OBJECTIVES.items()}
+        take_turns([learner for row in rows.values() for learner in (row.ours, row.stock)], self.train, 1 + epochs)
+        mrt = self.ours(MRT, rows["CA"].ours.weights())
+        take_turns([mrt], self.train[:MRT_SAMPLES], 1 + epochs)
+        return {**rows, "CA-MRT": TrainingRow(mrt)}
+
+    def row(self, settings: TrainingSettings) -> TrainingRow:
+        ours = self.ours(settings, self.weights)
+        return TrainingRow(ours, self.stock(settings, ours.model))
+
+    def ours(self, settings: TrainingSettings, weights: dict) -> Learner:
+        network = Network(self.vocabulary)
+        network.set_weights(weights)
+        objective = make_objective(network, settings, Random(1), self.gold(settings))
+        return Learner(network, objective.loss, objective.begin_epoch)
+
+    def stock(self, settings: TrainingSettings, network: Network) -> Learner:
+        """The stock model with the expert, the roll-in schedule or the gold sequences of ours."""
+        model, gold = StockModel(self.vocabulary), self.gold(settings)
+        model.set_weights(self.weights)
+        objective = make_objective(network, settings, Random(1), gold)
+
+        def imitation(instance: Instance) -> dy.Expression:
+            rolls_out = objective.random.random() >= settings.il_beta
+            return model.loss(instance, objective.expert(instance), objective.model_rollin, rolls_out, objective.random)
+
+        def likelihood(instance: Instance) -> dy.Expression:
+            return model.sequence_loss(instance, gold[instance])
+
+        return Learner(model, imitation if settings.mode == "il" else likelihood, objective.begin_epoch)
+
+    def gold(self, settings: TrainingSettings):
+        return None if settings.mode == "il" else gold_sequences(self.vocabulary, self.train, settings, seed=1)
+
+    # decoding
+
+    def decoding(self, weights: dict) -> dict[str, DecodingRow]:
+        stock = StockModel(self.vocabulary)
+        stock.set_weights(weights)
+        return {"greedy": self.decode_both(weights, 1, lambda instance: greedy(stock, instance)),
+                "beam 4": self.decode_both(weights, 4, lambda instance: beam(stock, instance, 4)[0])}
+
+    def decode_both(self, weights: dict, width: int, one_by_one: Callable[[Instance], Hypothesis]) -> DecodingRow:
+        """Four times: all inputs in bulk, then a quarter of them one by one."""
+        bulk, single, outputs = [], 0.0, []
+        quarter = -(-len(self.dev) // 4)
+        for first in range(0, len(self.dev), quarter):
+            started = time.process_time()
+            instances = [self.vocabulary.instance(sample) for sample in self.dev]
+            found = decode(Inference(weights, self.vocabulary), instances, width)
+            bulk.append(time.process_time() - started)
+            started = time.process_time()
+            outputs += [one_by_one(instance).output for instance in instances[first:first + quarter]]
+            single += time.process_time() - started
+        same = sum(hypotheses[0].output == output for hypotheses, output in zip(found, outputs))
+        inputs = len(self.dev)
+        return DecodingRow(1000 * statistics.median(bulk) / inputs, 1000 * single / inputs, same)
+
+
+def take_turns(learners: Sequence[Learner], instances: Sequence[Instance], epochs: int) -> None:
+    """Some epochs, the learners taking turns every few samples."""
+    random = Random(1)
+    for epoch in range(epochs):
+        order, seconds = random.sample(instances, len(instances)), [0.0] * len(learners)
+        for learner in learners:
+            learner.begin_epoch(epoch)
+        for first in range(0, len(order), CHUNK):
+            for number, learner in enumerate(learners):
+                seconds[number] += learner.learn(order[first:first + CHUNK])
+        for learner, total in zip(learners, seconds):
+            learner.milliseconds.append(1000 * total / len(order))

@@ -1,0 +1,383 @@
+"""Imitation learning: schedules of the roll-ins, step losses, roll-outs, and what each of their settings does."""
+from math import exp, log
+from random import Random
+
+import editdistance
+import numpy as np
+import pytest
+
+dy = pytest.importorskip("dynet")
+
+from il_morph.data import Sample
+from il_morph.decoding import decode, execute
+from il_morph.expert import COPY, DELETE
+from il_morph.inference import Inference
+from il_morph.likelihood import step_losses
+from il_morph.network import Network, SampleGraph
+from il_morph.objectives import ImitationLearning, cost_sensitive_regression, model_rollin_probability
+from il_morph.objectives import negative_log_likelihood
+from il_morph.rollouts import Configuration, RollOuts
+from il_morph.settings import TrainingSettings
+from il_morph.training import Training
+from il_morph.transitions import END, MAX_ACTIONS
+from il_morph.vocabulary import Vocabulary
+from tests.random_models import TAGGED, small_settings
+
+TIED = Sample("aab", "N;PL", "ab")  # COPY and DELETE are equally good at its beginning
+EXPERT_ONLY = {"il_beta": 1.0, "il_tforcing_epochs": 99}  # no chance: roll-ins and roll-outs are the expert's
+
+
+def network_of(samples=TAGGED, seed: int = 1, **settings) -> Network:
+    dy.reset_random_seed(seed)
+    return Network(Vocabulary.build([*samples, TIED], small_settings(**settings)))
+
+
+def objective_of(network: Network = None, epoch: int = 0, seed: int = 1, **settings) -> ImitationLearning:
+    objective = ImitationLearning(network or network_of(), TrainingSettings(**settings), Random(seed))
+    objective.begin_epoch(epoch)
+    return objective
+
+
+def instance_of(objective: ImitationLearning, sample: Sample = TIED):
+    return objective.network.vocabulary.instance(sample)
+
+
+def value_of(objective: ImitationLearning, sample: Sample = TIED) -> float:
+    dy.renew_cg()
+    return objective.loss(instance_of(objective, sample)).value()
+
+
+@pytest.fixture
+def roll_in(monkeypatch):
+    """A function from an objective and a sample to the actions of one roll-in, without the last one."""
+    taken = []
+    step = SampleGraph.step
+
+    def recording(graph, states, action, position):
+        taken.append(action)
+        return step(graph, states, action, position)
+
+    monkeypatch.setattr(SampleGraph, "step", recording)
+
+    def run(objective, sample=TIED):
+        taken.clear()
+        value_of(objective, sample)
+        return taken[1:]
+
+    return run
+
+
+# Schedules: e, the probability that the model chooses the next action
+
+@pytest.mark.parametrize("epoch", [0, 1, 7, 30])
+@pytest.mark.parametrize("k", [3.0, 12.0])
+def test_inverse_sigmoid_decay(epoch, k):
+    settings = TrainingSettings(il_decay="inverse-sigmoid", il_k=k)
+    assert model_rollin_probability(settings, epoch) == pytest.approx(1 - k / (k + exp(epoch / k)))
+
+
+def test_inverse_sigmoid_decay_in_figures():
+    at = [model_rollin_probability(TrainingSettings(), epoch) for epoch in (0, 12, 59)]
+    assert at == pytest.approx([0.076923, 0.184687, 0.919217], abs=1e-6)
+
+
+@pytest.mark.parametrize("k", [0.5, 0.9])
+def test_exponential_decay(k):
+    settings = TrainingSettings(il_decay="exponential", il_k=k)
+    assert [model_rollin_probability(settings, epoch) for epoch in (0, 1, 5)] == pytest.approx([0, 1 - k, 1 - k ** 5])
+
+
+@pytest.mark.parametrize("decay, k", [("inverse-sigmoid", 12.0), ("exponential", 0.9)])
+def test_teacher_forcing_comes_before_the_schedule(decay, k):
+    settings = TrainingSettings(il_decay=decay, il_k=k, il_tforcing_epochs=3)
+    plain = TrainingSettings(il_decay=decay, il_k=k)
+    assert [model_rollin_probability(settings, epoch) for epoch in range(3)] == [0, 0, 0]
+    assert model_rollin_probability(settings, 3) == model_rollin_probability(plain, 3) > 0
+
+
+def test_a_schedule_may_be_steep():
+    assert model_rollin_probability(TrainingSettings(il_k=0.001), 1) == 1
+
+
+# Step losses
+
+SCORES = [0.3, -1.2, 0.8, 2.0, -0.5, 0.1, 1.1, -2.0]
+
+
+def vector(values=SCORES) -> dy.Expression:
+    return dy.inputVector(values)
+
+
+@pytest.mark.parametrize("actions", [[3], [3, 6], [0, 4, 7]])
+def test_negative_log_likelihood(actions):
+    dy.renew_cg()
+    total = sum(map(exp, SCORES))
+    expected = -log(sum(exp(SCORES[action]) for action in actions) / total)
+    assert negative_log_likelihood(vector(), actions).value() == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("at_end, costs", [(False, {COPY: 2, DELETE: 2, 7: 4}), (False, {COPY: 1}), (True, {END: 0}),
+                                           (False, {DELETE: 3, 9: 1})])
+def test_step_losses_of_the_three_kinds(at_end, costs):
+    network = network_of()
+    number = len(network.vocabulary.actions)
+    valid = network.vocabulary.system.valid_actions(at_end, number)
+    scores = {action: score for action, score in enumerate(np.random.RandomState(3).normal(size=number)) if action in valid}
+    logits = [scores.get(action, -1e9) for action in range(number)]
+    lowest = min(costs.values())
+    regret = {action: costs[action] - lowest if action in costs else 5.0 for action in valid}
+    optimal = [action for action, cost in costs.items() if cost == lowest]
+
+    def loss(name):
+        dy.renew_cg()
+        return objective_of(network, il_loss=name).step_loss(dy.inputVector(logits), costs, at_end).value()
+
+    def softmax_loss(score):
+        return -log(sum(exp(score(action)) for action in optimal) / sum(exp(score(action)) for action in valid))
+
+    assert loss("nll") == pytest.approx(softmax_loss(lambda action: scores[action]), abs=1e-4)
+    margin = softmax_loss(lambda action: scores[action] + regret[action])
+    assert loss("softmax-margin") == pytest.approx(margin, abs=1e-4)
+    highest = max(regret.values())
+    squares = [(scores[action] + regret[action] / highest) ** 2 for action in valid]
+    assert loss("mse") == pytest.approx(sum(squares) / len(squares), abs=1e-4)
+
+
+def test_regression_without_regret():
+    dy.renew_cg()
+    assert cost_sensitive_regression(vector([0.5, 2.0]), {1: 0.0}).value() == pytest.approx(4.0)
+
+
+def test_the_loss_of_a_sample_is_the_mean_of_its_steps():
+    objective = objective_of(**EXPERT_ONLY)
+    inference = Inference(objective.network.weights(), objective.network.vocabulary)
+    for sample in TAGGED + [TIED]:
+        instance = instance_of(objective, sample)
+        (steps,) = step_losses(inference, [instance], objective.teachers([instance]))
+        assert value_of(objective, sample) == pytest.approx(np.mean(steps), abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["nll", "softmax-margin", "mse"])
+def test_each_loss_teaches_the_best_actions(loss):
+    """With mse too the highest score comes to be that of the best action."""
+    samples = [Sample("dog", "N;PL", "dogs"), Sample("cat", "V;PST", "at")]
+    network = network_of(samples, input=16, action_input=16, enc_hidden=16, dec_hidden=24)
+    instances = [network.vocabulary.instance(sample) for sample in samples]
+    settings = TrainingSettings(epochs=150, patience=150, il_loss=loss, il_beta=1.0, il_tforcing_epochs=150)
+    objective = ImitationLearning(network, settings, Random(1))
+    course = Training(network, objective, instances, instances, settings, Random(1), until=1.0).run()
+    assert course.epochs[-1].loss < course.epochs[0].loss / 2
+    found = decode(Inference(course.weights, network.vocabulary), instances)
+    assert [hypotheses[0].output for hypotheses in found] == [sample.output for sample in samples]
+
+
+# Roll-ins
+
+def test_expert_roll_ins_lead_to_the_target(roll_in):
+    objective = objective_of(**EXPERT_ONLY)
+    for sample in TAGGED + [TIED]:
+        instance = instance_of(objective, sample)
+        assert execute(roll_in(objective, sample), instance, objective.vocabulary) == sample.output
+
+
+def test_best_takes_the_most_probable_of_the_optimal_actions(roll_in):
+    """The same one each time, and the other one when the scores are the other way round."""
+    network = network_of()
+    objective = objective_of(network, **EXPERT_ONLY, il_rollin="best")
+    for favourite in COPY, DELETE:
+        bias = np.zeros(len(network.vocabulary.actions), dtype=np.float32)
+        bias[favourite] = 20
+        network.set_weights({**network.weights(), "output.b": bias})
+        assert {roll_in(objective)[0] for _ in range(10)} == {favourite}
+
+
+def test_uniform_takes_any_of_the_optimal_actions(roll_in):
+    network = network_of()
+    bias = np.zeros(len(network.vocabulary.actions), dtype=np.float32)
+    bias[COPY] = 20
+    network.set_weights({**network.weights(), "output.b": bias})
+    objective = objective_of(network, **EXPERT_ONLY, il_rollin="uniform")
+    taken = [roll_in(objective)[0] for _ in range(60)]
+    assert set(taken) == {COPY, DELETE}
+    assert 15 <= taken.count(COPY) <= 45
+
+
+def test_model_roll_ins_are_sampled_from_the_valid_actions(roll_in):
+    objective = objective_of(epoch=50, il_beta=1.0, il_decay="exponential", il_k=0.5)
+    assert objective.model_rollin == pytest.approx(1)
+    system, seen = objective.system, set()
+    for _ in range(20):
+        instance, position = instance_of(objective), 1
+        for action in roll_in(objective):
+            assert action in system.valid_actions(position == instance.end, len(objective.vocabulary.actions))
+            position += action in system.advancing
+            seen.add(action)
+    assert len(seen) > 10
+
+
+def test_sampling_follows_the_probabilities(roll_in):
+    """Two insertions far above all other actions, e times as probable as one another."""
+    network = network_of()
+    bias = np.zeros(len(network.vocabulary.actions), dtype=np.float32)
+    bias[6], bias[7] = 21, 20
+    weights = {**network.weights(), "output.b": bias, "output.W": np.zeros_like(network.weights()["output.W"])}
+    network.set_weights(weights)
+    objective = objective_of(network, epoch=50, il_beta=1.0, il_decay="exponential", il_k=0.5)
+    taken = [action for _ in range(10) for action in roll_in(objective)]
+    assert set(taken) == {6, 7}
+    assert taken.count(6) / len(taken) == pytest.approx(exp(1) / (1 + exp(1)), abs=0.05)
+
+
+def test_roll_ins_are_cut_after_150_actions(roll_in):
+    """The model only ever inserts, so that END never comes."""
+    network = network_of()
+    bias = np.zeros(len(network.vocabulary.actions), dtype=np.float32)
+    bias[6] = 50
+    network.set_weights({**network.weights(), "output.b": bias})
+    objective = objective_of(network, epoch=50, il_beta=1.0, il_decay="exponential", il_k=0.5)
+    assert len(roll_in(objective)) == MAX_ACTIONS - 1
+    assert np.isfinite(value_of(objective))
+
+
+def test_the_expert_knows_what_follows_an_error(roll_in):
+    """Sampled roll-ins leave the way to the target; every loss is that of actions which exist."""
+    for loss in "nll", "softmax-margin", "mse":
+        objective = objective_of(epoch=5, il_decay="exponential", il_k=0.5, il_loss=loss)
+        values = [value_of(objective, sample) for sample in TAGGED]
+        assert 0 < min(values) and max(values) < 100
+
+
+# Roll-outs
+
+@pytest.fixture
+def rolled_out(monkeypatch):
+    """The steps at which the model rolled out, of the samples seen so far."""
+    steps = []
+    costs = RollOuts.costs
+
+    def recording(rollouts, configuration, candidates):
+        steps.append(configuration.steps)
+        return costs(rollouts, configuration, candidates)
+
+    monkeypatch.setattr(RollOuts, "costs", recording)
+    return steps
+
+
+def steps_of_samples(objective, rolled_out, times: int) -> list:
+    """For each time the steps of the same sample at which the model rolled out."""
+    result = []
+    for _ in range(times):
+        rolled_out.clear()
+        value_of(objective, Sample("mouse", "N;PL", "mice"))
+        result.append(tuple(rolled_out))
+    return result
+
+
+def test_beta_is_the_probability_of_expert_roll_outs(rolled_out):
+    never = objective_of(il_beta=1.0, il_tforcing_epochs=9)
+    assert set(steps_of_samples(never, rolled_out, 20)) == {()}
+    always = objective_of(il_beta=0.0, il_tforcing_epochs=9)
+    assert () not in steps_of_samples(always, rolled_out, 20)
+    rarely = steps_of_samples(objective_of(il_beta=0.9, il_tforcing_epochs=9), rolled_out, 60)
+    assert 40 <= rarely.count(()) < 60
+
+
+def test_roll_outs_are_drawn_for_a_sequence_or_for_each_step(rolled_out):
+    """Roll-ins are the same each time: those of a model whose scores do not move."""
+    network = network_of()
+    whole = objective_of(network, il_beta=0.5, il_tforcing_epochs=9, il_global_rollout=True)
+    always = objective_of(network, il_beta=0.0, il_tforcing_epochs=9)
+    (every,) = set(steps_of_samples(always, rolled_out, 3))
+    assert len(every) > 2
+    drawn = steps_of_samples(whole, rolled_out, 40)
+    assert 8 <= drawn.count(()) <= 32
+    assert all(steps == () or len(steps) > 1 for steps in drawn)
+    local = objective_of(network, il_beta=0.5, il_tforcing_epochs=9, il_global_rollout=False)
+    patterns = set(steps_of_samples(local, rolled_out, 40))
+    assert len(patterns) > 5
+    assert any(steps and 0 not in steps for steps in patterns)
+
+
+def finish_greedily(graph, states, instance, actions, position) -> list:
+    """Let the model finish a sequence of actions one step at a time."""
+    system = graph.network.vocabulary.system
+    actions = list(actions)
+    while actions[-1] != END and len(actions) < MAX_ACTIONS:
+        states = graph.step(states, actions[-1], position)
+        scores = graph.logits(states, position == instance.end).vec_value()
+        actions.append(int(np.argmax(scores)))
+        position += actions[-1] in system.advancing
+    return actions
+
+
+def roll_outs(network: Network, sample: Sample, **options) -> tuple:
+    """The costs of COPY, DELETE and an insertion at the first step, and the sequences behind them."""
+    instance, system = network.vocabulary.instance(sample), network.vocabulary.system
+    insertion = network.vocabulary.insertions(sample.output)[0]
+    dy.renew_cg()
+    graph = network.graph(instance)
+    states = graph.step(graph.initial_states(), system.initial_action, instance.start)
+    rollouts = RollOuts(graph, sample.output, system, network.vocabulary.actions.symbols, exact=True, **options)
+    costs = rollouts.costs(Configuration(states, instance.start), [COPY, DELETE, insertion])
+    sequences = {action: finish_greedily(graph, states, instance, [action],
+                                         instance.start + (action in system.advancing)) for action in costs}
+    return costs, sequences
+
+
+def ending_network(**settings) -> Network:
+    """A network whose greedy sequences come to an end: DELETE and END are likely."""
+    network = network_of(**settings)
+    bias = np.zeros(len(network.vocabulary.actions), dtype=np.float32)
+    bias[[DELETE, COPY, END]] = 0.3, 0.5, 1.0
+    network.set_weights({**network.weights(), "output.b": bias})
+    return network
+
+
+@pytest.mark.parametrize("sample", TAGGED, ids=lambda sample: sample.input)
+def test_the_cost_of_a_model_roll_out(sample):
+    network = ending_network()
+    instance = network.vocabulary.instance(sample)
+    edits, sequences = roll_outs(network, sample)
+    distance, _ = roll_outs(network, sample, loss="distance")
+    biased, _ = roll_outs(network, sample, bias_inserts=True)
+    for action, sequence in sequences.items():
+        insertions = sum(each >= network.vocabulary.system.first_insert for each in sequence)
+        assert edits[action] == insertions + sequence.count(DELETE)
+        assert biased[action] == sequence.count(DELETE)
+        output = execute(sequence, instance, network.vocabulary)
+        assert distance[action] == 5 * editdistance.eval(output, sample.output) + edits[action]
+
+
+def test_roll_outs_are_those_of_the_settings(monkeypatch):
+    made = []
+    monkeypatch.setattr("il_morph.objectives.RollOuts", lambda *arguments, **options: made.append(
+        RollOuts(*arguments, **options)) or made[-1])
+    for loss in "edits", "distance":
+        for bias in False, True:
+            value_of(objective_of(il_rollout_loss=loss, il_bias_inserts=bias))
+            assert (made[-1].loss, made[-1].bias_inserts) == (loss, bias)
+
+
+# The expert and dropout
+
+def test_the_expert_that_is_not_optimal_copies_whenever_it_can(roll_in):
+    both = objective_of(**EXPERT_ONLY)
+    first = both.expert(instance_of(both)).candidates(0, 0)
+    assert first[COPY] == first[DELETE] == 1
+    copying = objective_of(**EXPERT_ONLY, il_optimal_oracle=False, il_rollin="uniform")
+    assert list(copying.expert(instance_of(copying)).candidates(0, 0)) == [COPY]
+    assert {roll_in(copying)[0] for _ in range(10)} == {COPY}
+
+
+def test_experts_are_kept():
+    objective = objective_of()
+    assert objective.expert(instance_of(objective)) is objective.expert(instance_of(objective))
+
+
+@pytest.mark.parametrize("settings", [{}, {"dec_layers": 2}, {"vanilla_lstm": True}], ids=str)
+def test_dropout_draws_new_masks_for_each_sample(settings):
+    network = network_of(**settings)
+    without = [value_of(objective_of(network, **EXPERT_ONLY)) for _ in range(3)]
+    dropped = [value_of(objective_of(network, **EXPERT_ONLY, dropout=0.5)) for _ in range(8)]
+    assert len(set(without)) == 1
+    assert len(set(dropped)) > 4
