@@ -53,7 +53,7 @@ class BeamSearch:
         self.positions = np.array([instance.start for instance in instances])
         self.last = np.full(len(instances), inference.vocabulary.system.initial_action)
         self.scores = np.zeros(len(instances))
-        self.states = inference.initial_states(len(instances))
+        self.states = inference.initial_states()
         self.trace: list[tuple[np.ndarray, np.ndarray]] = []  # of each step: rows before, actions taken
         self.found: list[list[tuple[float, tuple[int, ...]]]] = [[] for _ in instances]
 

@@ -11,28 +11,59 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from il_morph.settings import ModelSettings
 from il_morph.transitions import UNK
 from il_morph.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": lambda x: np.maximum(x, 0), "tanh": np.tanh}
 Weights = dict  # name -> float32 array, as in the model file
+State = Optional[np.ndarray]
 
 
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 0.5 * np.tanh(0.5 * x) + 0.5
+def sigmoid_in_place(x: np.ndarray) -> np.ndarray:
+    x *= 0.5
+    np.tanh(x, out=x)
+    x *= 0.5
+    x += 0.5
+    return x
+
+
+class Buffers:
+    """Memory for results that live for one step: to allocate it anew takes as long as the product itself."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def get(self, name: str, rows: int, columns: int) -> np.ndarray:
+        array = self.arrays.get(name)
+        if array is None or len(array) < rows:
+            array = self.arrays[name] = np.empty((rows, columns), dtype=np.float32)
+        return array[:rows]
+
+    def product(self, name: str, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return np.dot(x, weights, out=self.get(name, len(x), weights.shape[1]))
+
+    def rows(self, name: str, table: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        out = self.get(name, len(indices), table.shape[1])
+        return np.take(table, indices, axis=0, out=out, mode="clip")
 
 
 class Cell:
-    """One LSTM layer on rows of vectors; the gates lie side by side in the columns."""
+    """One LSTM layer on rows of vectors; the gates lie side by side in the columns.
+
+    `step` may overwrite what is projected. A state of None is zero.
+    """
 
     def __init__(self, weights: Weights, name: str, gates: str):
         self.hidden = weights[f"{name}.b{gates[0]}"].shape[0]
         self.x = np.hstack([weights[f"{name}.x2{g}"].T for g in gates])
         self.h = np.hstack([weights[f"{name}.h2{g}"].T for g in gates])
         self.b = np.hstack([weights[f"{name}.b{g}"] for g in gates])
+        self.buffers = Buffers()
 
-    def _split(self, z: np.ndarray) -> list[np.ndarray]:
+    def gates(self, projected: np.ndarray, h: Optional[np.ndarray]) -> list[np.ndarray]:
+        z = projected if h is None else self.buffers.product("gates", h, self.h)
+        if h is not None:
+            z += projected
         return [z[:, start:start + self.hidden] for start in range(0, z.shape[1], self.hidden)]
 
 
@@ -41,28 +72,41 @@ class CoupledCell(Cell):
         super().__init__(weights, name, "ico")
         self.ci, self.co = (np.ascontiguousarray(weights[f"{name}.c2{g}"].T) for g in "io")
 
-    def step(self, projected: np.ndarray, h: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        i, candidate, o = self._split(projected + h @ self.h)
-        c = c + sigmoid(i + c @ self.ci) * (np.tanh(candidate) - c)
-        return sigmoid(o + c @ self.co) * np.tanh(c), c
+    def step(self, projected: np.ndarray, h: State, c: State) -> tuple[np.ndarray, np.ndarray]:
+        i, candidate, o = self.gates(projected, h)
+        change = np.tanh(candidate, out=candidate)
+        if c is not None:
+            i += self.buffers.product("peephole", c, self.ci)
+            change -= c
+        change *= sigmoid_in_place(i)
+        c = change.copy() if c is None else c + change
+        o += self.buffers.product("peephole", c, self.co)
+        h = np.tanh(c)
+        h *= sigmoid_in_place(o)
+        return h, c
 
 
 class VanillaCell(Cell):
     def __init__(self, weights: Weights, name: str):
         super().__init__(weights, name, "ifog")
 
-    def step(self, projected: np.ndarray, h: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        i, f, o, g = self._split(projected + h @ self.h)
-        c = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(g)
-        return sigmoid(o) * np.tanh(c), c
+    def step(self, projected: np.ndarray, h: State, c: State) -> tuple[np.ndarray, np.ndarray]:
+        i, f, o, g = self.gates(projected, h)
+        f += 1
+        written = np.tanh(g, out=g)
+        written *= sigmoid_in_place(i)
+        c = written.copy() if c is None else c * sigmoid_in_place(f) + written
+        h = np.tanh(c)
+        h *= sigmoid_in_place(o)
+        return h, c
 
 
 @dataclass
 class States:
     """Rows of decoder states: h and c of each layer."""
 
-    h: list[np.ndarray]
-    c: list[np.ndarray]
+    h: list[State]
+    c: list[State]
 
     def take(self, rows: np.ndarray) -> "States":
         return States([h[rows] for h in self.h], [c[rows] for c in self.c])
@@ -74,6 +118,7 @@ class Inference:
     def __init__(self, weights: Weights, vocabulary: Vocabulary):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
         self.weights = weights
+        self.buffers = Buffers()
         self.forward = self._layers("encoder_forward", self.settings.enc_layers)
         self.backward = self._layers("encoder_backward", self.settings.enc_layers)
         self.decoder = self._layers("decoder", self.settings.dec_layers)
@@ -103,30 +148,32 @@ class Inference:
     def encode(self, instances: Sequence[Instance]) -> "Encoded":
         """Everything the decoder needs of these samples."""
         lengths = np.array([len(instance.buffer) for instance in instances])
-        buffers = np.zeros((len(instances), lengths.max()), dtype=np.int64)
+        rows, width, hidden = len(instances), lengths.max(), self.settings.enc_hidden
+        buffers = np.zeros((width, rows), dtype=np.int64)
         for row, instance in enumerate(instances):
-            buffers[row, :len(instance.buffer)] = instance.buffer
-        reversed_rows = reverse_rows(buffers, lengths)
-        forward = self._run(self.forward, self.character_tables[0][buffers])
-        backward = self._run(self.backward, self.character_tables[1][reversed_rows])
-        backward = np.take_along_axis(backward, reversal(lengths, buffers.shape[1])[:, :, None], axis=1)
-        constant = self._features(instances) @ self.feature_matrix + self.decoder[0].b
-        encoder = self.settings.enc_hidden
-        projected = (forward @ self.position_matrix[:encoder] + backward @ self.position_matrix[encoder:]
-                     + constant[:, None, :])
-        return Encoded(projected, lengths - 1)
+            buffers[:len(instance.buffer), row] = instance.buffer
+        backwards = reversal(lengths, width), np.arange(rows)
+        encoded = np.empty((width, rows, 2 * hidden), dtype=np.float32)
+        encoded[:, :, :hidden] = self._run(self.forward, self.character_tables[0], buffers)
+        encoded[:, :, hidden:] = self._run(self.backward, self.character_tables[1], buffers[backwards])[backwards]
+        projected = (encoded.reshape(width * rows, -1) @ self.position_matrix).reshape(width, rows, -1)
+        projected += self._features(instances) @ self.feature_matrix + self.decoder[0].b
+        return Encoded(projected.reshape(width * rows, -1), lengths - 1)
 
-    def _run(self, layers: list[Cell], projected: np.ndarray) -> np.ndarray:
-        """A stack of layers over [sample, position, gates]; what follows END never flows back."""
+    def _run(self, layers: list[Cell], table: np.ndarray, buffers: np.ndarray) -> np.ndarray:
+        """A stack of layers over the buffers [position, sample]; what follows END never flows back."""
+        width, rows = buffers.shape
         for cell in layers:
-            if cell is not layers[0]:
-                projected = outputs @ cell.x + cell.b
-            rows, length = projected.shape[:2]
-            h = c = np.zeros((rows, cell.hidden), dtype=np.float32)
-            outputs = np.empty((rows, length, cell.hidden), dtype=np.float32)
-            for position in range(length):
-                h, c = cell.step(projected[:, position], h, c)
-                outputs[:, position] = h
+            below = None if cell is layers[0] else outputs
+            h = c = None
+            outputs = np.empty((width, rows, cell.hidden), dtype=np.float32)
+            for position in range(width):
+                if below is None:
+                    x = cell.buffers.rows("input", table, buffers[position])
+                else:
+                    x = below[position] @ cell.x + cell.b
+                h, c = cell.step(x, h, c)
+                outputs[position] = h
         return outputs
 
     def _features(self, instances: Sequence[Instance]) -> np.ndarray:
@@ -141,14 +188,14 @@ class Inference:
         embedded = np.where((pos == UNK)[:, None], table[UNK], self.weights["pos"][pos])
         return np.hstack([embedded, vectors])
 
-    def initial_states(self, rows: int) -> States:
-        zeros = [np.zeros((rows, cell.hidden), dtype=np.float32) for cell in self.decoder]
-        return States(zeros, list(zeros))
+    def initial_states(self) -> States:
+        return States([None] * len(self.decoder), [None] * len(self.decoder))
 
     def step(self, encoded: "Encoded", rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
              states: States) -> States:
         """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
-        x = encoded.projected[rows, positions] + self.action_table[actions]
+        x = self.buffers.rows("input", encoded.projected, positions * len(encoded.ends) + rows)
+        x += self.buffers.rows("action", self.action_table, actions)
         stepped = States([], [])
         for cell, h, c in zip(self.decoder, states.h, states.c):
             if cell is not self.decoder[0]:
@@ -174,17 +221,13 @@ class Inference:
 
 @dataclass
 class Encoded:
-    """Encoded samples: the decoder's gates at each position, and the position of END."""
+    """Encoded samples: the decoder's gates, row position × samples + sample, and each position of END."""
 
     projected: np.ndarray
     ends: np.ndarray
 
 
 def reversal(lengths: np.ndarray, width: int) -> np.ndarray:
-    """For each row the positions length−1 … 0, then those of the padding."""
-    positions = np.arange(width)[None, :]
-    return np.where(positions < lengths[:, None], lengths[:, None] - 1 - positions, positions)
-
-
-def reverse_rows(buffers: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    return np.take_along_axis(buffers, reversal(lengths, buffers.shape[1]), axis=1)
+    """For each sample, a column, the positions length−1 … 0, then those of the padding."""
+    positions = np.arange(width)[:, None]
+    return np.where(positions < lengths, lengths - 1 - positions, positions)

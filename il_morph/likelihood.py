@@ -59,7 +59,7 @@ class GoldTeacher:
 def step_losses(inference: Inference, instances: Sequence[Instance], teachers: Sequence[Teacher]) -> list[list[float]]:
     """−log Σ P(a) over the teacher's optimal actions, for each step of each sample."""
     system, number = inference.vocabulary.system, len(instances)
-    encoded, states = inference.encode(instances), inference.initial_states(number)
+    encoded, states = inference.encode(instances), inference.initial_states()
     positions = np.array([instance.start for instance in instances])
     actions = np.full(number, system.initial_action)
     losses: list[list[float]] = [[] for _ in instances]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 from typing import Iterable, Iterator, Optional, Sequence
 
 import dynet as dy
@@ -22,6 +22,7 @@ from il_morph.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
 MASKED = -1e9  # added to the score of an invalid action; finite, for -inf poisons DyNet's memory
+GEMV_LIMIT = 120  # columns: Eigen multiplies a wider matrix with a vector at half the speed
 BLOCK_LIMIT = 80_000  # floats of a parameter: what ADADELTA updates inside the cache
 
 
@@ -99,6 +100,13 @@ class CellState:
     c: Optional[dy.Expression] = None
 
 
+def ranges(size: int) -> list[tuple[int, int]]:
+    """Equal parts of at most GEMV_LIMIT columns."""
+    number = ceil(size / GEMV_LIMIT)
+    ends = [size * part // number for part in range(number + 1)]
+    return list(zip(ends, ends[1:]))
+
+
 class CoupledCell:
     """DyNet's LSTM with tied input and forget gates and full-matrix peepholes."""
 
@@ -109,8 +117,10 @@ class CoupledCell:
         self.hidden, self.widths = hidden, widths
         stacked = hidden * self.stacked_gates
         self.x = {g: Matrix(collection, f"{name}.x2{g}", hidden, widths, stacked) for g in self.GATES}
-        self.h = {g: Matrix(collection, f"{name}.h2{g}", hidden, {"h": hidden}, stacked) for g in self.GATES}
-        self.c = {g: Matrix(collection, f"{name}.c2{g}", hidden, {"c": hidden}) for g in self.PEEPHOLES}
+        self.ranges = ranges(hidden)
+        parts = {f"{a}": b - a for a, b in self.ranges}
+        self.h = {g: Matrix(collection, f"{name}.h2{g}", hidden, parts, stacked) for g in self.GATES}
+        self.c = {g: Matrix(collection, f"{name}.c2{g}", hidden, parts) for g in self.PEEPHOLES}
         self.b = {g: Vector(collection, f"{name}.b{g}", hidden, dy.ConstInitializer(0)) for g in self.GATES}
 
     stacked_gates = 1  # how many gates share the matrix whose Glorot bound DyNet takes
@@ -130,22 +140,25 @@ class CoupledCell:
     def step(self, gates: dict, state: CellState, masks: Optional["Masks"] = None,
              extra: Optional[dict[str, dy.Expression]] = None) -> CellState:
         """One step; `extra` are blocks of the input that `gates` does not contain yet."""
-        h, c = state.h, state.c
-        seen = c
-        if masks:
-            h, seen = masks.h(h), masks.c(c)
-        i = dy.logistic(self._gate("i", gates, h, seen, extra))
-        candidate = dy.tanh(self._gate("c", gates, h, None, extra))
+        h, c = self._parts(masks.h(state.h) if masks else state.h), state.c
+        i = dy.logistic(self._gate("i", gates, h, self._parts(masks.c(c) if masks else c), extra))
+        candidate = dy.tanh(self._gate("c", gates, h, [], extra))
         c = dy.cmult(i, candidate) if c is None else c + dy.cmult(i, candidate - c)
-        o = dy.logistic(self._gate("o", gates, h, masks.c(c) if masks else c, extra))
+        o = dy.logistic(self._gate("o", gates, h, self._parts(masks.c(c) if masks else c), extra))
         return CellState(dy.cmult(o, dy.tanh(c)), c)
 
-    def _gate(self, gate: str, gates: dict, h, c, extra) -> dy.Expression:
-        terms = [(self.x[gate][block], x) for block, x in (extra or {}).items()]
-        if h is not None:
-            terms.append((self.h[gate]["h"], h))
-        if c is not None:
-            terms.append((self.c[gate]["c"], c))
+    def _parts(self, vector: Optional[dy.Expression]) -> list[dy.Expression]:
+        """The vector in the parts that the blocks of the recurrent matrices read."""
+        if vector is None or len(self.ranges) == 1:
+            return [] if vector is None else [vector]
+        return [dy.pick_range(vector, first, last) for first, last in self.ranges]
+
+    def _gate(self, gate: str, gates: dict, h: list, c: list, extra: Optional[dict]) -> dy.Expression:
+        terms = [(self.x[gate][block], x) for block, x in extra.items()] if extra else []
+        if h:
+            terms += zip(self.h[gate].blocks.values(), h)
+        if c:
+            terms += zip(self.c[gate].blocks.values(), c)
         return affine(gates[gate], terms)
 
 
@@ -157,8 +170,8 @@ class VanillaCell(CoupledCell):
     stacked_gates = 4
 
     def step(self, gates, state, masks=None, extra=None) -> CellState:
-        h, c = masks.h(state.h) if masks else state.h, state.c
-        i, f, o, g = (self._gate(gate, gates, h, None, extra) for gate in self.GATES)
+        h, c = self._parts(masks.h(state.h) if masks else state.h), state.c
+        i, f, o, g = (self._gate(gate, gates, h, [], extra) for gate in self.GATES)
         written = dy.cmult(dy.logistic(i), dy.tanh(g))
         c = written if c is None else dy.cmult(dy.logistic(f + 1.0), c) + written
         return CellState(dy.cmult(dy.logistic(o), dy.tanh(c)), c)

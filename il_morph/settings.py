@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import Optional
 
 from il_morph.data import FORMATS, DataFormat
-from il_morph.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class ModelSettings:
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:
-            raise InputError(f"unknown model settings: {', '.join(unknown)}")
+            raise ValueError(f"unknown settings: {', '.join(unknown)}")
         return cls(**values)
 
     def as_dict(self) -> dict:

@@ -99,7 +99,7 @@ class OneByOne:
         self.inference, self.vocabulary = inference, inference.vocabulary
 
     def begin(self, instance: Instance):
-        return self.inference.encode([instance]), self.inference.initial_states(1)
+        return self.inference.encode([instance]), self.inference.initial_states()
 
     def step(self, state, action: int, position: int):
         encoded, states = state

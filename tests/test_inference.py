@@ -28,13 +28,14 @@ def edge_cases(model):
     return instances_of(model, [
         Sample("", seen.tag, None), Sample("a", seen.tag, None), Sample("ü", seen.tag, None),
         Sample("wülü", seen.tag, None), Sample("walk", unseen_features, None), Sample("walk", "UNSEEN", None),
-        Sample("ü", separator.join(["UNSEEN", "UNSEEN"]), None), Sample("walk", "", None), Sample("l" * 30, seen.tag, None),
+        Sample("ü", separator.join(["UNSEEN", "UNSEEN"]), None), Sample("walk", "", None),
+        Sample("l" * 30, seen.tag, None),
     ])
 
 
 def bulk_log_probabilities(inference, instances, sequences):
     """The log probabilities of the valid actions along these sequences, all samples in one batch."""
-    encoded, states = inference.encode(instances), inference.initial_states(len(instances))
+    encoded, states = inference.encode(instances), inference.initial_states()
     positions = np.array([instance.start for instance in instances])
     actions = np.full(len(instances), inference.vocabulary.system.initial_action)
     rows, found = np.arange(len(instances)), [[] for _ in instances]
@@ -113,7 +114,7 @@ def test_probabilities_of_the_valid_actions_sum_to_one_and_others_have_none(tran
     encoded, rows = inference.encode(instances), np.arange(len(instances))
     starts = np.array([instance.start for instance in instances])
     for positions, at_end in ((starts, False), (encoded.ends, True)):
-        states = inference.step(encoded, rows, positions, np.full(len(rows), 1), inference.initial_states(len(rows)))
+        states = inference.step(encoded, rows, positions, np.full(len(rows), 1), inference.initial_states())
         scores = inference.log_probabilities(states, positions == encoded.ends)
         valid = model.vocabulary.system.valid_actions(at_end, len(model.vocabulary.actions))
         assert np.exp(scores[:, valid]).sum(axis=1) == pytest.approx(np.ones(len(rows)), abs=TOLERANCE)

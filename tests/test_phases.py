@@ -65,7 +65,7 @@ def test_rl_and_its_flags(train):
 
 
 def test_alpha_acts_on_mrt(train):
-    mle = train("--model=ca", *LONGER)
+    mle = train("--model=ca", "--align-cls", "--epochs=25", "--patience=25")
     losses = [train("--model=ca-mrt", "--align-cls", f"--reload-path={mle.folder}", "--sample-size=5",
                     f"--alpha={alpha}").log[1]["loss"] for alpha in ("1", "0.1")]
     assert losses[0] != losses[1]

@@ -162,9 +162,13 @@ def test_a_model_that_never_ends_is_cut_off():
 def test_a_known_roll_out_is_not_run_again(monkeypatch):
     """The first action of a finished roll-out was taken: what follows it is known."""
     model = reading_model(1)
-    steps = []
-    run = RollOuts._step
-    monkeypatch.setattr(RollOuts, "_step", lambda self, batch, states: steps.append(len(batch)) or run(self, batch, states))
+    steps, run = [], RollOuts._step
+
+    def counting(self, batch, states):
+        steps.append(len(batch))
+        return run(self, batch, states)
+
+    monkeypatch.setattr(RollOuts, "_step", counting)
     sizes = {}
     for reuse in (True, False):
         walk = Walk(model, PAIRS[2], exact=True)

@@ -5,7 +5,7 @@ Usage:
 
 Options:
   --data=DIR       the data, laid out as by bin/fetch_data.sh (default: data of the project, or ../shared/data)
-  --epochs=N       timed epochs of training after the first one [default: 2]
+  --epochs=N       timed epochs of training after the first one [default: 6]
   --inputs=N       inputs to decode [default: 1000]
   -h --help        show this
 """
@@ -189,4 +189,5 @@ if __name__ == "__main__":
     try:
         main(docopt(__doc__))
     except InputError as error:
-        sys.exit(f"benchmark.py: error: {error}")
+        print(f"benchmark.py: error: {error}", file=sys.stderr)
+        sys.exit(2)
