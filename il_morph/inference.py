@@ -163,9 +163,9 @@ class Inference:
     def _run(self, layers: list[Cell], table: np.ndarray, buffers: np.ndarray) -> np.ndarray:
         """A stack of layers over the buffers [position, sample]; what follows END never flows back."""
         width, rows = buffers.shape
+        outputs = None
         for cell in layers:
-            below = None if cell is layers[0] else outputs
-            h = c = None
+            below, h, c = outputs, None, None
             outputs = np.empty((width, rows, cell.hidden), dtype=np.float32)
             for position in range(width):
                 if below is None:

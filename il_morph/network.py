@@ -3,206 +3,24 @@
 Each weight matrix that reads several vectors, such as the decoder's [enc_fwd; enc_bwd; features;
 action], is kept in column blocks: what is constant in a sample (features) is projected once, the
 encoder's positions in one product, and per step there remain the action and the recurrent part.
-All products go through `affine_transform`: DyNet's `W * x` adds to recycled memory.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from math import ceil, sqrt
-from typing import Iterable, Iterator, Optional, Sequence
+from typing import Iterator, Sequence
 
 import dynet as dy
 import dynet_config
 import numpy as np
 
+from il_morph.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
 from il_morph.transitions import UNK
 from il_morph.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
 MASKED = -1e9  # added to the score of an invalid action; finite, for -inf poisons DyNet's memory
-GEMV_LIMIT = 120  # columns: Eigen multiplies a wider matrix with a vector at half the speed
 BLOCK_LIMIT = 80_000  # floats of a parameter: what ADADELTA updates inside the cache
-
-
-class Matrix:
-    """A weight matrix in column blocks, drawn with the Glorot bound of the whole."""
-
-    def __init__(self, collection, name: str, rows: int, widths: dict[str, int],
-                 bound_rows: Optional[int] = None):
-        self.name = name
-        bound = sqrt(6 / ((bound_rows or rows) + sum(widths.values())))
-        self.blocks = {
-            block: collection.add_parameters((rows, width), init=dy.UniformInitializer(bound))
-            for block, width in widths.items()
-        }
-
-    def __getitem__(self, block: str):
-        return self.blocks[block]
-
-    def value(self) -> np.ndarray:
-        return np.hstack([array_of(parameter) for parameter in self.blocks.values()])
-
-    def set_value(self, whole: np.ndarray) -> None:
-        column = 0
-        for parameter in self.blocks.values():
-            width = parameter.shape()[1]
-            parameter.set_value(whole[:, column:column + width])
-            column += width
-
-
-class Vector:
-    """A bias."""
-
-    def __init__(self, collection, name: str, size: int, init=None):
-        self.name = name
-        self.parameter = collection.add_parameters(size, init=init)
-
-    def value(self) -> np.ndarray:
-        return array_of(self.parameter)
-
-    def set_value(self, values: np.ndarray) -> None:
-        self.parameter.set_value(values)
-
-
-class Table:
-    """A lookup table, a row for each symbol, drawn as in DyNet 2.0: later versions let the bound
-    depend on the number of rows."""
-
-    def __init__(self, collection, name: str, rows: int, width: int):
-        self.name = name
-        self.parameter = collection.add_lookup_parameters((rows, width), init=dy.UniformInitializer(sqrt(3 / width)))
-
-    def row(self, index: int) -> dy.Expression:
-        return self.parameter[index]
-
-    def rows(self, indices: Sequence[int]) -> dy.Expression:
-        """The rows as a batch."""
-        return dy.lookup_batch(self.parameter, list(indices))
-
-    def value(self) -> np.ndarray:
-        return array_of(self.parameter)
-
-    def set_value(self, values: np.ndarray) -> None:
-        self.parameter.init_from_array(np.ascontiguousarray(values))
-
-
-def array_of(parameter) -> np.ndarray:
-    return np.asarray(parameter.as_array(), dtype=np.float32)
-
-
-@dataclass
-class CellState:
-    """The state of one LSTM layer; None stands for the zero vector."""
-
-    h: Optional[dy.Expression] = None
-    c: Optional[dy.Expression] = None
-
-
-def ranges(size: int) -> list[tuple[int, int]]:
-    """Equal parts of at most GEMV_LIMIT columns."""
-    number = ceil(size / GEMV_LIMIT)
-    ends = [size * part // number for part in range(number + 1)]
-    return list(zip(ends, ends[1:]))
-
-
-class CoupledCell:
-    """DyNet's LSTM with tied input and forget gates and full-matrix peepholes."""
-
-    GATES = ("i", "o", "c")
-    PEEPHOLES = ("i", "o")
-
-    def __init__(self, collection, name: str, widths: dict[str, int], hidden: int):
-        self.hidden, self.widths = hidden, widths
-        stacked = hidden * self.stacked_gates
-        self.x = {g: Matrix(collection, f"{name}.x2{g}", hidden, widths, stacked) for g in self.GATES}
-        self.ranges = ranges(hidden)
-        parts = {f"{a}": b - a for a, b in self.ranges}
-        self.h = {g: Matrix(collection, f"{name}.h2{g}", hidden, parts, stacked) for g in self.GATES}
-        self.c = {g: Matrix(collection, f"{name}.c2{g}", hidden, parts) for g in self.PEEPHOLES}
-        self.b = {g: Vector(collection, f"{name}.b{g}", hidden, dy.ConstInitializer(0)) for g in self.GATES}
-
-    stacked_gates = 1  # how many gates share the matrix whose Glorot bound DyNet takes
-
-    def parameters(self) -> list:
-        return [p for group in (self.x, self.h, self.c, self.b) for p in group.values()]
-
-    def project(self, inputs: dict[str, dy.Expression], onto: Optional[dict] = None) -> dict[str, dy.Expression]:
-        """The part of each gate that comes from these blocks of the input (and the bias, or `onto`)."""
-        onto = onto or {gate: bias.parameter for gate, bias in self.b.items()}
-        return {gate: affine(onto[gate], [(self.x[gate][block], x) for block, x in inputs.items()])
-                for gate in self.GATES}
-
-    def masks(self, dropout: float) -> Optional["Masks"]:
-        return Masks(self.widths, self.hidden, dropout, bool(self.PEEPHOLES)) if dropout else None
-
-    def step(self, gates: dict, state: CellState, masks: Optional["Masks"] = None,
-             extra: Optional[dict[str, dy.Expression]] = None) -> CellState:
-        """One step; `extra` are blocks of the input that `gates` does not contain yet."""
-        h, c = self._parts(masks.h(state.h) if masks else state.h), state.c
-        i = dy.logistic(self._gate("i", gates, h, self._parts(masks.c(c) if masks else c), extra))
-        candidate = dy.tanh(self._gate("c", gates, h, [], extra))
-        c = dy.cmult(i, candidate) if c is None else c + dy.cmult(i, candidate - c)
-        o = dy.logistic(self._gate("o", gates, h, self._parts(masks.c(c) if masks else c), extra))
-        return CellState(dy.cmult(o, dy.tanh(c)), c)
-
-    def _parts(self, vector: Optional[dy.Expression]) -> list[dy.Expression]:
-        """The vector in the parts that the blocks of the recurrent matrices read."""
-        if vector is None or len(self.ranges) == 1:
-            return [] if vector is None else [vector]
-        return [dy.pick_range(vector, first, last) for first, last in self.ranges]
-
-    def _gate(self, gate: str, gates: dict, h: list, c: list, extra: Optional[dict]) -> dy.Expression:
-        terms = [(self.x[gate][block], x) for block, x in extra.items()] if extra else []
-        if h:
-            terms += zip(self.h[gate].blocks.values(), h)
-        if c:
-            terms += zip(self.c[gate].blocks.values(), c)
-        return affine(gates[gate], terms)
-
-
-class VanillaCell(CoupledCell):
-    """DyNet's VanillaLSTM: gates i, f, o, g; 1 is added to the forget gate before its sigmoid."""
-
-    GATES = ("i", "f", "o", "g")
-    PEEPHOLES = ()
-    stacked_gates = 4
-
-    def step(self, gates, state, masks=None, extra=None) -> CellState:
-        h, c = self._parts(masks.h(state.h) if masks else state.h), state.c
-        i, f, o, g = (self._gate(gate, gates, h, [], extra) for gate in self.GATES)
-        written = dy.cmult(dy.logistic(i), dy.tanh(g))
-        c = written if c is None else dy.cmult(dy.logistic(f + 1.0), c) + written
-        return CellState(dy.cmult(dy.logistic(o), dy.tanh(c)), c)
-
-
-class Masks:
-    """Variational dropout: one mask for the inputs, h and c of a layer, the same at every step."""
-
-    def __init__(self, widths: dict[str, int], hidden: int, rate: float, cell: bool):
-        def mask(size):
-            return dy.random_bernoulli(size, 1 - rate, 1 / (1 - rate))
-
-        self.inputs = {block: mask(width) for block, width in widths.items()}
-        self._h, self._c = mask(hidden), mask(hidden) if cell else None
-
-    def x(self, inputs: dict[str, dy.Expression]) -> dict[str, dy.Expression]:
-        return {block: dy.cmult(x, self.inputs[block]) for block, x in inputs.items()}
-
-    def h(self, h):
-        return h if h is None else dy.cmult(h, self._h)
-
-    def c(self, c):
-        return c if c is None else dy.cmult(c, self._c)
-
-
-def affine(bias, terms: Iterable[tuple]) -> dy.Expression:
-    """bias + Σ W x"""
-    arguments = [bias]
-    for weight, x in terms:
-        arguments += (weight, x)
-    return dy.affine_transform(arguments) if len(arguments) > 1 else bias
 
 
 def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]:
@@ -443,17 +261,3 @@ class SampleGraph:
             matrix, hidden_bias = network.hidden
             s = NONLINEARITIES[network.settings.nonlin](affine(hidden_bias.parameter, [(matrix["s"], s)]))
         return affine(bias, [(network.output[0]["s"], s)])
-
-
-def run_layers(layers: Sequence[CoupledCell], embedded: dy.Expression, order: Sequence[int]) -> list:
-    """A stack of LSTM layers over the batch of inputs in this order; the top h at each position."""
-    for cell in layers:
-        gates, state = cell.project({"x": embedded}), CellState()
-        outputs: list = [None] * len(order)
-        for position in order:
-            picked = {gate: dy.pick_batch_elem(batch, position) for gate, batch in gates.items()}
-            state = cell.step(picked, state)
-            outputs[position] = state.h
-        if cell is not layers[-1]:
-            embedded = dy.concatenate_to_batch(outputs)
-    return outputs

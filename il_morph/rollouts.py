@@ -12,8 +12,9 @@ from typing import Sequence
 import dynet as dy
 import editdistance
 
+from il_morph.cells import CellState
 from il_morph.expert import BETA
-from il_morph.network import CellState, SampleGraph, passing
+from il_morph.network import SampleGraph, passing
 from il_morph.transitions import END, MAX_ACTIONS, TransitionSystem
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Optional
 
 from il_morph.data import FORMATS, DataFormat
 

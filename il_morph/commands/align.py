@@ -30,7 +30,7 @@ from itertools import groupby, islice
 from typing import Iterable, Iterator, Sequence
 
 from il_morph.commands.arguments import (
-    Arguments, choice, chosen_aligner, data_format, integer, optional, parse_arguments)
+    choice, chosen_aligner, data_format, integer, optional, parse_arguments)
 from il_morph.data import read_samples
 from il_morph.decoding import describe
 from il_morph.errors import InputError

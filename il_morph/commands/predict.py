@@ -31,11 +31,11 @@ from il_morph.progress import bar
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    nbest = integer(args, "--nbest", 1) if args["--nbest"] is not None else None
-    width = integer(args, "--beam-width", 0) if args["--beam-width"] is not None else max(BEAM_WIDTH, nbest or 0)
+    nbest = optional(integer, args, "--nbest", None, 1)
+    width = optional(integer, args, "--beam-width", max(BEAM_WIDTH, nbest or 0), 0)
     if nbest and nbest > max(1, width):
         raise InputError(f"--nbest={nbest} is more than --beam-width={width} finds: widen the beam")
-    batch_size = integer(args, "--decbatch-size", 1) if args["--decbatch-size"] is not None else 128
+    batch_size = optional(integer, args, "--decbatch-size", 128, 1)
     output = args["OUTPUT"] or STREAM
     if output != STREAM:
         refuse_to_overwrite(output, args["--force"])
