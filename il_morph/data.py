@@ -11,6 +11,7 @@ from il_morph.files import PathLike, STREAM, read_bytes
 
 BEGIN, END, GAP = "⟪", "⟫", "〰"
 RESERVED = (BEGIN, END, GAP)
+UNK = "<UNK>"  # a symbol of every vocabulary; no character looks like it, but a feature could
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,8 @@ class DataFormat:
         values = dict(zip(columns, fields))
         sample = Sample(values["input"], values.get("features", ""), values.get("output") or None)
         _refuse_reserved(sample, where)
+        if UNK in self.features(sample.tag):
+            raise InputError(f"{where}: the feature {UNK} is reserved by il-morph; call it by another name")
         return sample
 
     def line(self, sample: Sample, output: str) -> str:

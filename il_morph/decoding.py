@@ -8,6 +8,7 @@ from typing import Callable, Iterable, Sequence, Union
 import numpy as np
 
 from il_morph.data import Sample
+from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.inference import Inference
 from il_morph.modelfile import Model, load_model
@@ -15,6 +16,7 @@ from il_morph.transitions import END, MAX_ACTIONS
 from il_morph.vocabulary import Instance, Vocabulary
 
 BEAM_WIDTH = 4  # of every figure in the paper
+MAX_BEAM_WIDTH = 1000
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,14 @@ def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary)
     return " ".join(words)
 
 
+def sample_of(item: Union[str, tuple[str, str]]) -> Sample:
+    """The sample of an input without features, or of a pair of input and features."""
+    pair = (item, "") if isinstance(item, str) else tuple(item) if isinstance(item, (tuple, list)) else ()
+    if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+        raise InputError(f"predict takes inputs and pairs (input, features), not {item!r}")
+    return Sample(*pair, None)
+
+
 class Predictor:
     """A trained model, ready to use: `il_morph.load("results/f.model").predict([("walk", "V;PST")])`."""
 
@@ -156,8 +166,9 @@ class Predictor:
 
     def predict(self, items: Iterable[Union[str, tuple[str, str]]], beam_width: int = BEAM_WIDTH) -> list[str]:
         """The output for each (input, features); a plain string has no features."""
-        samples = [Sample(item, "", None) if isinstance(item, str) else Sample(item[0], item[1], None)
-                   for item in items]
+        if isinstance(items, str):
+            raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
+        samples = [sample_of(item) for item in items]
         return [hypotheses[0].output for hypotheses in self.hypotheses(samples, beam_width)]
 
     def hypotheses(self, samples: Sequence[Sample], beam_width: int = BEAM_WIDTH, batch_size: int = 128,

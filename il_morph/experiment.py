@@ -8,10 +8,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Optional, Sequence
-
-import numpy as np
 
 from il_morph import __version__
 from il_morph.data import FORMATS, Sample, read_samples
@@ -31,7 +28,7 @@ log = logging.getLogger(__name__)
 
 def start_dynet(seed: int, mem: int = 512, autobatch: bool = False) -> None:
     """Configure and import DyNet, which would otherwise read its settings from sys.argv."""
-    check_memory(mem)
+    check_memory(mem, "--dynet-mem asks for")
     try:
         import dynet_config
 
@@ -41,8 +38,6 @@ def start_dynet(seed: int, mem: int = 512, autobatch: bool = False) -> None:
     except ImportError as error:
         raise InputError("training needs DyNet, which is not installed here: pip install dyNET38") from error
     dynet.reset_random_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
 
 
 @contextmanager
@@ -122,6 +117,9 @@ class Experiment:
     def _check_mode(self) -> None:
         mode, training = self.training.mode, self.training
         pretrained = self.reload_path or training.pretrain_epochs or training.pretrain_until
+        if mode == "mrt" and training.beta > 1:
+            raise InputError(f"--beta takes a number from 0 up to 1 with --mode=mrt, not {training.beta:g}: it is the weight "
+                             "of the string's risk")
         if mode in ("mrt", "rl") and not pretrained:
             raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it in the "
                              "same run with --pretrain-epochs or --pretrain-until")
@@ -132,8 +130,7 @@ class Experiment:
             if needed:
                 raise InputError("--mode=eval needs a model: give its path with --reload-path")
             return None
-        path = Path(self.reload_path)
-        model = load_model(path / "f.model" if path.is_dir() else path)
+        model = load_model(self.reload_path)
         settings = model.vocabulary.settings.as_dict()
         for name, value in self.model_flags.items():
             if settings[name] != value and name == "format":
@@ -161,6 +158,7 @@ class Experiment:
 
     def _memory(self, vocabulary: Vocabulary, train: Sequence[Sample]) -> int:
         needed = megabytes_needed(vocabulary, self.training, max(len(sample.input) for sample in train))
+        check_memory(needed, "the network and the samples in one update need")
         if needed > self.mem:
             log.info("--dynet-mem: %d MB instead of %d, as long sequences may need them", needed, self.mem)
         return max(needed, self.mem)

@@ -75,14 +75,16 @@ class Expert:
         return i + (action in (COPY, DELETE)), j + (action != DELETE)
 
 
-def optimal_sequences(expert: Expert, i: int = 0, j: int = 0) -> Iterator[tuple[int, ...]]:
+def optimal_sequences(expert: Expert) -> Iterator[tuple[int, ...]]:
     """All sequences of actions that lead to the target at the least cost."""
-    for action in expert.optimal_at(i, j):
-        if action == END:
-            yield (END,)
-            continue
-        for rest in optimal_sequences(expert, *expert.after(action, i, j)):
-            yield (action, *rest)
+    open_paths = [((), 0, 0)]
+    while open_paths:
+        taken, i, j = open_paths.pop()
+        for action in reversed(expert.optimal_at(i, j)):
+            if action == END:
+                yield (*taken, END)
+            else:
+                open_paths.append(((*taken, action), *expert.after(action, i, j)))
 
 
 def optimal_actions(costs: dict[int, float]) -> list[int]:

@@ -46,15 +46,14 @@ def rows(settings: TrainingSettings) -> int:
     return 1 + MAX_CANDIDATES
 
 
-def check_memory(mem: int) -> None:
+def check_memory(mem: int, who: str) -> None:
     """DyNet ends the process when it does not get its memory: see first whether it would."""
     pools = []
     try:
         for _ in range(POOLS):
             pools.append(mmap.mmap(-1, mem * MEGABYTE // POOLS))
     except (OSError, OverflowError, ValueError) as error:
-        raise InputError(f"--dynet-mem={mem}: this machine does not have so many megabytes free; "
-                         "take less") from error
+        raise InputError(f"{who} {mem} MB, and this machine does not have so much memory free: take smaller numbers") from error
     finally:
         for pool in pools:
             pool.close()

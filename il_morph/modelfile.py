@@ -27,6 +27,7 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -67,7 +68,9 @@ def add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 def load_model(path: PathLike) -> Model:
-    """Read and check a model file."""
+    """Read and check a model file, or the f.model of a results folder."""
+    if Path(path).is_dir():
+        path = Path(path) / "f.model"
     content = read_bytes(path)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -133,7 +133,7 @@ def mask_of(valid: Sequence[int], number: int) -> list[float]:
 
 
 class SampleGraph:
-    """Encoder and decoder of one sample. `step` may be called on batches of states as well."""
+    """Encoder and decoder of one sample."""
 
     def __init__(self, network: Network, instance: Instance, dropout: float):
         self.network, self.instance = network, instance

@@ -38,7 +38,7 @@ class ResultsFolder:
     def begin(self) -> None:
         """From here on the run is not finished: what an earlier one predicted goes, its model stays for now."""
         for pattern in ("f.stats", "f.greedy.*", "f.beam*"):
-            for path in self.path.glob(pattern):
+            for path in filter(Path.is_file, self.path.glob(pattern)):
                 path.unlink()
 
     @property

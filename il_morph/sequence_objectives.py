@@ -105,7 +105,8 @@ class Reinforce(SequenceObjective):
         return dy.dot_product(sums, dy.inputVector(weights))
 
     def reward(self, instance: Instance, actions: Sequence[int]) -> float:
-        return -self.settings.beta * self.distance(instance, actions) or 1.0
+        distance = self.distance(instance, actions)
+        return -self.settings.beta * distance if distance else 1.0
 
     def advantages(self, rewards: Sequence[float], baseline: float) -> list[float]:
         if self.settings.no_baseline:

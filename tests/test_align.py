@@ -72,3 +72,10 @@ def test_errors(file, flags, message):
     process = il_morph("align", "--sigm2017format", *flags, file)
     assert process.returncode == 2 and message in process.stderr and not process.stdout
     assert "Traceback" not in process.stderr
+
+
+def test_the_expert_of_a_long_pair(tmp_path, capsys):
+    path = tmp_path / "long.tsv"
+    path.write_text("a" * 700 + "\t" + "b" * 700 + "\tV\n", encoding="utf-8")
+    lines = align(capsys, "--align-expert", "--most=1", str(path))
+    assert lines[1].count("-a") == lines[1].count("+b") == 700

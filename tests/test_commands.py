@@ -29,7 +29,7 @@ def write(tmp_path):
 
 def il_morph_process(*argv, **options):
     """Run the real command in a process of its own."""
-    return subprocess.run([sys.executable, "-m", "il_morph", *argv], cwd=ROOT,
+    return subprocess.run([sys.executable, "-m", "il_morph", *argv], cwd=Path(__file__).parents[1],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
@@ -90,7 +90,7 @@ def test_a_reader_that_leaves_is_no_error(write):
     os.close(reader)
     with os.fdopen(writer, "wb") as broken_pipe:
         process = subprocess.run([sys.executable, "-m", "il_morph", "ensemble", "-", predictions],
-                                 cwd=ROOT, stdout=broken_pipe, stderr=subprocess.PIPE)
+                                 cwd=Path(__file__).parents[1], stdout=broken_pipe, stderr=subprocess.PIPE)
     assert (process.returncode, process.stderr) == (141, b"")
 
 
@@ -98,7 +98,7 @@ def test_a_reader_that_leaves_is_no_error(write):
 def test_scoring_does_not_load_the_network(command):
     code = (f"import sys, il_morph.commands.{command}; "
             "assert not {'dynet', '_dynet', 'numpy'} & set(sys.modules)")
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[1]).returncode == 0
 
 
 # Values of flags
@@ -271,3 +271,20 @@ def test_ensemble_refuses_other_lines_and_writes_nothing(capsys, write, tmp_path
 def test_ensemble_refuses_places_that_do_not_exist(capsys, write, tmp_path):
     output = str(tmp_path / "missing" / "output")
     assert f"cannot write {output}" in error_of(capsys, "ensemble", output, write("1", OF_2016))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_output_that_takes_nothing_is_an_error(tmp_path):
+    path = tmp_path / "gold"
+    path.write_text("walk\tpos=V\twalked\n")
+    with open("/dev/full", "w") as full:
+        process = subprocess.run([sys.executable, "-m", "il_morph", "evaluate", str(path), str(path)], stdout=full,
+                                 stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])
+    assert process.returncode == 2
+    assert "cannot write the standard output" in process.stderr and "Traceback" not in process.stderr
+
+
+def test_closed_streams_end_without_a_traceback():
+    process = subprocess.run(f"'{sys.executable}' -m il_morph evaluate - - <&- >&-", shell=True, text=True,
+                             stderr=subprocess.PIPE, cwd=Path(__file__).parents[1])
+    assert process.returncode == 2 and "Traceback" not in process.stderr

@@ -226,3 +226,8 @@ def test_odd_characters_of_the_real_data_survive():
     assert any(" PL" in SIGMORPHON2017.features(sample.tag) for sample in latin)
     assert any("\u200e" in sample.input + sample.output for sample in read("czech-dev"))
     assert any(sample.output.endswith(" ") for sample in read("estonian-train-medium"))
+
+
+def test_the_feature_that_stands_for_the_unknown_is_refused():
+    with pytest.raises(InputError, match="file, line 2: the feature <UNK> is reserved"):
+        parse_samples(b"walk\twalked\tV;PST\nwalk\twalks\tV;<UNK>\n", SIGMORPHON2017, "file")

@@ -301,3 +301,15 @@ def test_predict_and_evaluate_work_without_dynet(trained, data, tmp_path):
     accuracy = trained.stats["scores"]["beam4.test"]["accuracy"]
     assert process.stdout.split()[:2] == ["accuracy", f"{accuracy:.4f}"]
     assert len(TEST) == int(process.stdout.splitlines()[4].split()[1])
+
+
+@pytest.mark.parametrize("items", ["walk", [("walk",)], [None], [("walk", 3)]])
+def test_python_callers_get_clear_errors_too(trained, items):
+    with pytest.raises(InputError, match="predict takes"):
+        il_morph.load(trained.model_path).predict(items)
+
+
+def test_a_results_folder_stands_for_its_model(trained):
+    inputs = [("walk", "V;PST")]
+    assert il_morph.load(trained.folder).predict(inputs) == il_morph.load(
+        trained.model_path).predict(inputs)

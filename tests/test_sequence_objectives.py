@@ -176,6 +176,8 @@ def test_advantages_with_and_without_baseline():
     gold = rl.gold[walk]
     assert rl.reward(walk, gold) == 1.0
     assert rl.reward(walk, gold[:4] + [2]) == pytest.approx(-0.5 * 2 / 6)
+    free_of_charge, _ = objective(Reinforce, model, beta=0.0)
+    assert free_of_charge.reward(walk, gold[:4] + [2]) == 0.0
     assert rl.advantages([1.0, 0.2, -1.0], 0.2) == pytest.approx([0.8, 0.0, -0.12])
     free, _ = objective(Reinforce, model, no_baseline=True)
     assert free.advantages([1.0, 0.0, -1.0], 0.7) == pytest.approx([0.5, 0.0, -0.5])

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from il_morph.commands import main
-from il_morph.commands.train import CHOICES, MINIMA, PRESETS, RANGES
+from il_morph.commands.train import CHOICES, MAXIMA, MINIMA, PRESETS, RANGES
 from tests.cli import SHORT, SMALL, TRAIN, as_2016, as_2017, covered_2017, error_of, il_morph, training_arguments
 
 GOOD = as_2017(TRAIN)
@@ -217,7 +217,8 @@ def test_whole_numbers(refused, name, kind):
     least = MINIMA[name]
     value = {"a word": "many", "a fraction": "2.5", "too low": str(least - 1), "nothing": ""}[kind]
     message = refused("--sigm2017format", f"{flag(name)}={value}")
-    assert message == f"{flag(name)} takes a whole number from {least} up, not {value!r}\n"
+    most = f" to {MAXIMA[name]}" if name in MAXIMA else ""
+    assert message == f"{flag(name)} takes a whole number from {least} up{most}, not {value!r}\n"
 
 
 def outside(name: str) -> list:
@@ -240,7 +241,7 @@ def test_numbers(refused, name, value):
     (["--dynet-seed=one"], "--dynet-seed takes a whole number from 0 up, not 'one'"),
     (["--dynet-seed=4294967296"], "--dynet-seed takes a whole number from 0 up to 4294967295, not 4294967296"),
     (["--dynet-mem=0"], "--dynet-mem takes a whole number from 1 up, not '0'"),
-    (["--dynet-mem=100000000000"], "--dynet-mem=100000000000: this machine does not have so many megabytes free"),
+    (["--dynet-mem=100000000000"], "--dynet-mem asks for 100000000000 MB, and this machine does not have so much memory free"),
     (["--dynet-autobatch=yes"], "--dynet-autobatch takes a whole number from 0 up, not 'yes'"),
     (["--beam-widths=4,x"], "--beam-widths takes whole numbers separated by commas, not '4,x'"),
     (["--beam-widths=-1"], "--beam-widths takes whole numbers separated by commas, not '-1'"),
@@ -304,3 +305,21 @@ def test_an_extreme_but_legal_k(data, tmp_path):
     """exp(epoch / k) is larger than any number: the schedule is at its end."""
     pytest.importorskip("dynet")
     assert main(training_arguments(data, tmp_path / "results", ["--il-k=0.001", "--epochs=2"])) == 0
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--test-path="], "--test-path is empty: give a path"),
+    (["--reload-path="], "--reload-path is empty: give a path"),
+    (["--enc-layers=1000000000"], "--enc-layers takes a whole number from 1 up to 100"),
+    (["--beam-width=99999999999999999999"], "--beam-width takes a whole number from 0 up to 1000"),
+    (["--beam-widths=99999999999999999999"], "--beam-widths takes numbers up to 1000"),
+    (["--enc-hidden=1000000"], "the network and the samples in one update need"),
+    (["--mode=mrt", "--beta=2", "--pretrain-epochs=1"], "--beta takes a number from 0 up to 1 with --mode=mrt"),
+])
+def test_values_that_lead_nowhere(data, tmp_path, capsys, flags, message):
+    assert message in error_of(capsys, *training_arguments(data, tmp_path / "results", flags))
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_empty_results_path_is_not_the_current_folder(data, capsys):
+    assert "RESULTS-PATH is empty" in error_of(capsys, *training_arguments(data, "", []))

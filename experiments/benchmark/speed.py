@@ -22,6 +22,7 @@ from tests.stock_model import StockModel
 
 CHUNK = 10  # samples of one model before it is the turn of the next: noise hits all of them
 MRT_SAMPLES = 50
+WHOLE_TRAINING = 30  # epochs
 
 # The rows of the training table. MRT starts from the model of the row before it and has no stock counterpart.
 OBJECTIVES = {
@@ -63,9 +64,9 @@ class Learner:
     def first(self) -> float:
         return self.milliseconds[0]
 
-    @property
-    def later(self) -> float:
-        return statistics.mean(self.milliseconds[1:])
+    def later(self, epochs: Optional[int] = None) -> float:
+        """The mean of the epochs after the first one, of so many or of all."""
+        return statistics.mean(self.milliseconds[1:None if epochs is None else 1 + epochs])
 
 
 @dataclass
@@ -99,6 +100,10 @@ class Bench:
         mrt = self.ours(MRT, rows["CA"].ours.weights())
         take_turns([mrt], self.train[:MRT_SAMPLES], 1 + epochs)
         return {**rows, "CA-MRT": TrainingRow(mrt)}
+
+    def train_on(self, learners: Sequence[Learner]) -> None:
+        """Go on to the end of a training as long as those of SIGMORPHON 2016."""
+        take_turns(learners, self.train, WHOLE_TRAINING, first_epoch=len(learners[0].milliseconds))
 
     def row(self, settings: TrainingSettings) -> TrainingRow:
         ours = self.ours(settings, self.weights)
@@ -153,10 +158,10 @@ class Bench:
         return DecodingRow(1000 * statistics.median(bulk) / inputs, 1000 * single / inputs, same)
 
 
-def take_turns(learners: Sequence[Learner], instances: Sequence[Instance], epochs: int) -> None:
+def take_turns(learners: Sequence[Learner], instances: Sequence[Instance], epochs: int, first_epoch: int = 0) -> None:
     """Some epochs, the learners taking turns every few samples."""
     random = Random(1)
-    for epoch in range(epochs):
+    for epoch in range(first_epoch, epochs):
         order, seconds = random.sample(instances, len(instances)), [0.0] * len(learners)
         for learner in learners:
             learner.begin_epoch(epoch)

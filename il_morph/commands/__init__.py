@@ -32,6 +32,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Run the command line and return its exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     logging.basicConfig(level=logging.INFO, format="il-morph: %(message)s", stream=sys.stderr)
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        return BAD_INPUT  # a closed stream: there is nowhere to read from or to write to
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
@@ -47,9 +49,17 @@ def main(argv: Optional[List[str]] = None) -> int:
         print("il-morph: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone; keep the interpreter from flushing into the pipe once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return BROKEN_PIPE
+    except OSError as error:  # files have errors of their own: this is the standard output, on a full disk perhaps
+        _give_up_output()
+        print(f"il-morph: error: cannot write the standard output: {error.strerror}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _give_up_output() -> None:
+    """Keep the interpreter from flushing into a broken output once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(argv: List[str]) -> int:

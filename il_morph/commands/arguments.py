@@ -36,14 +36,15 @@ def parse_arguments(doc: str, argv: Sequence[str]) -> Arguments:
         raise UsageError(complaint or "the arguments do not fit the usage", usage) from None
 
 
-def integer(args: Arguments, flag: str, minimum: Optional[int] = None) -> int:
+def integer(args: Arguments, flag: str, minimum: Optional[int] = None, maximum: Optional[int] = None) -> int:
     """The value of a flag that takes a whole number."""
     expected = "a whole number" + (f" from {minimum} up" if minimum is not None else "")
+    expected += f" to {maximum}" if maximum is not None else ""
     try:
         value = int(args[flag])
     except ValueError:
         raise _bad_value(args, flag, expected) from None
-    if minimum is not None and value < minimum:
+    if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
         raise _bad_value(args, flag, expected)
     return value
 

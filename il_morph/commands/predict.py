@@ -23,7 +23,7 @@ from typing import Optional, Sequence
 
 from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments
 from il_morph.data import Sample, WrongFormat, read_samples
-from il_morph.decoding import BEAM_WIDTH, Hypothesis, Predictor
+from il_morph.decoding import BEAM_WIDTH, MAX_BEAM_WIDTH, Hypothesis, Predictor
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.progress import bar
@@ -31,8 +31,8 @@ from il_morph.progress import bar
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    nbest = optional(integer, args, "--nbest", None, 1)
-    width = optional(integer, args, "--beam-width", max(BEAM_WIDTH, nbest or 0), 0)
+    nbest = optional(integer, args, "--nbest", None, 1, MAX_BEAM_WIDTH)
+    width = optional(integer, args, "--beam-width", max(BEAM_WIDTH, nbest or 0), 0, MAX_BEAM_WIDTH)
     if nbest and nbest > max(1, width):
         raise InputError(f"--nbest={nbest} is more than --beam-width={width} finds: widen the beam")
     batch_size = optional(integer, args, "--decbatch-size", 128, 1)

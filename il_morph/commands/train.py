@@ -103,6 +103,7 @@ from typing import Any, Optional
 from il_morph.commands.arguments import (
     Arguments, choice, chosen_aligner, data_format, integer, number, optional, parse_arguments)
 from il_morph.data import NO_FEATURES
+from il_morph.decoding import MAX_BEAM_WIDTH
 from il_morph.errors import InputError
 from il_morph.experiment import Experiment
 from il_morph.settings import ModelSettings, TrainingSettings
@@ -133,6 +134,7 @@ MINIMA = {
     "dec_layers": 1, "mlp": 0, "epochs": 1, "patience": 1, "batch_size": 1, "decbatch_size": 1,
     "beam_width": 0, "il_tforcing_epochs": 0, "iterations": 1, "pretrain_epochs": 0, "sample_size": 1,
 }
+MAXIMA = {"enc_layers": 100, "dec_layers": 100, "beam_width": MAX_BEAM_WIDTH}
 RANGES = {
     "lucky_w": (None, None), "dropout": (0.0, 0.99), "l2": (0.0, None), "il_k": (1e-6, None), "il_beta": (0.0, 1.0),
     "pretrain_until": (0.0, 1.0), "pretrain_dropout": (0.0, 0.99), "alpha": (0.0, None), "beta": (0.0, None),
@@ -142,6 +144,7 @@ RANGES = {
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, with_level(argv))
+    refuse_empty(args, "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
     preset = PRESETS[choice(args, "--model", list(PRESETS))] if args["--model"] else {}
     experiment = Experiment(
         train_path=args["TRAIN-PATH"], dev_path=args["DEV-PATH"], test_path=args["--test-path"],
@@ -153,6 +156,13 @@ def run(argv: list[str]) -> int:
     )
     experiment.run()
     return 0
+
+
+def refuse_empty(args: Arguments, *names: str) -> None:
+    """A path that a script left empty is not the current folder."""
+    for name in names:
+        if args[name] == "":
+            raise InputError(f"{name} is empty: give a path")
 
 
 def with_level(argv: list[str]) -> list[str]:
@@ -167,7 +177,7 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     if args["--tag-wraps"] == "none":
         raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
     given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings), "format": data_format(args).name}
-    if given["format"] == NO_FEATURES.name:
+    if given["format"] == NO_FEATURES.name and args["--reload-path"] is None:
         given.setdefault("pos_emb", False)
     sizes = ModelSettings(**given)
     if sizes.param_tying and sizes.input != sizes.action_input:
@@ -194,7 +204,9 @@ def beam_widths(text: str) -> tuple[int, ...]:
     widths = text.split(",")
     if not all(width.isdecimal() for width in widths):
         raise InputError(f"--beam-widths takes whole numbers separated by commas, not {text!r}")
-    return tuple(sorted({int(width) for width in widths} - {0}))
+    if max(map(int, widths)) > MAX_BEAM_WIDTH:
+        raise InputError(f"--beam-widths takes numbers up to {MAX_BEAM_WIDTH}, not {text!r}")
+    return tuple(sorted({int(width) for width in widths} - {0, 1}))  # greedy search is always done
 
 
 def chosen(preset: dict, settings_class) -> dict[str, Any]:
@@ -219,7 +231,7 @@ def flag_value(args: Arguments, name: str) -> Optional[Any]:
     if name in CHOICES:
         return choice(args, flag, CHOICES[name])
     if name in MINIMA:
-        return integer(args, flag, MINIMA[name])
+        return integer(args, flag, MINIMA[name], MAXIMA.get(name))
     if name in RANGES:
         return number(args, flag, *RANGES[name])
     if args.get(f"--no-{flag[2:]}"):
