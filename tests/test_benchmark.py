@@ -26,8 +26,9 @@ def test_a_run_on_small_data(tmp_path):
         (tmp_path / name).write_text(content, encoding="utf-8")
     process = benchmark("--data", tmp_path, "--epochs=1", "--inputs=2")
     assert process.returncode == 0, process.stderr
-    for row in ("CA-D, later", "CA-R, later", "CA, later", "greedy", "beam 4"):
+    for row in ("CA-D, epochs 1 to 1", "CA-R, epochs 1 to 1", "CA, epochs 1 to 1", "greedy", "beam 4"):
         assert len(re.findall(rf"^  {row} +[\d.]+ +[\d.]+ +[\d.]+", process.stdout, re.M)) == 2, row
+    assert len(re.findall(r"^  CA-[DR], epochs 1 to 29 +[\d.]+", process.stdout, re.M)) == 4
     assert process.stdout.count("2 of 2 outputs the same") == 4
     assert re.search(r"il-morph predict.*: [\d.]+ s", process.stdout)
     assert re.search(r"il-morph train.*: \d+ MB", process.stdout)

@@ -241,11 +241,11 @@ def test_load_takes_path_objects_and_refuses_what_is_no_model(trained, data):
 # Errors; those of model files are in test_train_errors.py
 
 @pytest.mark.parametrize("flags, message", [
-    (["--beam-width=wide"], "--beam-width takes a whole number from 0 up, not 'wide'"),
-    (["--beam-width=-1"], "--beam-width takes a whole number from 0 up, not '-1'"),
-    (["--beam-width="], "--beam-width takes a whole number from 0 up, not ''"),
-    (["--nbest=0"], "--nbest takes a whole number from 1 up, not '0'"),
-    (["--nbest="], "--nbest takes a whole number from 1 up, not ''"),
+    (["--beam-width=wide"], "--beam-width takes a whole number from 0 up to 1000, not 'wide'"),
+    (["--beam-width=-1"], "--beam-width takes a whole number from 0 up to 1000, not '-1'"),
+    (["--beam-width="], "--beam-width takes a whole number from 0 up to 1000, not ''"),
+    (["--nbest=0"], "--nbest takes a whole number from 1 up to 1000, not '0'"),
+    (["--nbest="], "--nbest takes a whole number from 1 up to 1000, not ''"),
     (["--nbest=5", "--beam-width=4"], "--nbest=5 is more than --beam-width=4 finds: widen the beam"),
     (["--nbest=2", "--beam-width=0"], "--nbest=2 is more than --beam-width=0 finds: widen the beam"),
     (["--decbatch-size=0"], "--decbatch-size takes a whole number from 1 up, not '0'"),
