@@ -65,17 +65,20 @@ class MaximumLikelihood(SequenceObjective):
 
 
 class MinimumRisk(SequenceObjective):
-    """Expected risk over the gold sequence and sampled ones, Q ∝ P^alpha.
+    """Expected risk over the gold sequence and sampled ones, Q ∝ P^alpha."""
 
-    A sample without any other sequence than the gold one is an update too: its gradient is zero, and
-    ADADELTA's steps get smaller.
-    """
+    def loss(self, instance: Instance) -> Optional[dy.Expression]:
+        """None if no sampled sequence differs from the gold one: there is nothing to choose.
 
-    def loss(self, instance: Instance) -> dy.Expression:
+        Updates with a zero gradient would make ADADELTA forget how large gradients are, and the next
+        one throws the model off.
+        """
         graph, gold = self.graph(instance), tuple(self.gold[instance])
         sampled = {actions for actions, log_p in sample_sequences(graph, self.settings.sample_size, self.random)
                    if log_p >= MIN_LOG_PROBABILITY}
         sequences = [gold, *sorted(sampled - {gold})]
+        if len(sequences) == 1:
+            return None
         log_probabilities = -dy.sum_dim(graph.losses(sequences), [1])
         q = dy.softmax(log_probabilities * self.settings.alpha)
         return dy.dot_product(q, dy.inputVector(self.risks(instance, sequences)))
