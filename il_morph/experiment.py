@@ -216,7 +216,7 @@ class Progress:
 
 def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
     """The samples that a reloaded model can learn: it has no action for a character it does not know."""
-    kept = [sample for sample in train if UNK not in vocabulary.insertions(sample.output)]
+    kept = [sample for sample in train if UNK not in vocabulary.actions_of(sample.output)]
     if not kept:
         raise InputError("no training output consists of characters that the model of --reload-path knows: "
                          "give other training data, or train a new model")

@@ -33,4 +33,4 @@ def gold_symbols(aligned: tuple[str, str], vocabulary: Vocabulary) -> list[str]:
 def gold_actions(instances: Sequence[Instance], vocabulary: Vocabulary, aligner: Aligner) -> list[list[int]]:
     """The gold action sequence of each sample."""
     aligned = aligner([(instance.sample.input, instance.sample.output) for instance in instances])
-    return [vocabulary.insertions(gold_symbols(pair, vocabulary)) for pair in aligned]
+    return [vocabulary.actions_of(gold_symbols(pair, vocabulary)) for pair in aligned]

@@ -47,7 +47,7 @@ class ImitationLearning:
         """The expert of a pair is kept from epoch to epoch."""
         if instance not in self.experts:
             sample = instance.sample
-            self.experts[instance] = Expert(sample.input, sample.output, self.vocabulary.insertions(sample.output),
+            self.experts[instance] = Expert(sample.input, sample.output, self.vocabulary.actions_of(sample.output),
                                             self.settings.il_optimal_oracle)
         return self.experts[instance]
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -121,6 +122,7 @@ class Run:
 
 
 HEADER = [field.name for field in fields(Run)]
+SEEDS = re.compile(r"\d+(\+\d+)*")
 
 
 def read_runs(table: Table, root: PathLike) -> List[Run]:
@@ -146,7 +148,10 @@ def _as_text(name: str, value: Any) -> str:
 
 
 def _measured_runs(path: Path) -> List[Run]:
-    header, *lines = [line.split("\t") for line in _lines(path)] or [[]]
+    try:
+        header, *lines = [line.split("\t") for line in _lines(path)] or [[]]
+    except UnicodeDecodeError:
+        header, lines = [], []
     if header != HEADER:
         raise InputError(f"{path} is neither a results folder nor a list of runs with the columns {', '.join(HEADER)}")
     runs = []
@@ -164,10 +169,12 @@ def _runs_below(table: Table, root: Path) -> Iterator[Run]:
     depth = 5 if table.folds else 4
     for folder in root.glob("/".join("*" * depth)):
         names = folder.relative_to(root).parts
+        if names[0] not in table.settings or not SEEDS.fullmatch(names[-1]):
+            continue
         place = (*names[:3], names[3] if table.folds else NONE, names[-1])
-        if names[0] in table.settings and (folder / "f.stats").is_file():
+        if (folder / "f.stats").is_file():
             yield _single_run(place, folder)
-        elif names[0] in table.settings and (folder / "f.beam4.test.eval").is_file() and "+" in names[-1]:
+        elif (folder / "f.beam4.test.eval").is_file() and "+" in names[-1]:
             accuracy = _accuracy(folder / "f.beam4.test.eval")
             yield Run(*place, None, None, None, None, None, accuracy, NONE)
 
@@ -181,8 +188,8 @@ def _single_run(place: Tuple[str, ...], folder: Path) -> Run:
         epochs, minutes = stats["training"]["epochs"], stats["training"]["seconds"] / 60
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is not what il-morph train writes ({error!r}); delete it and run again") from error
-    commit = folder / "commit"
-    return Run(*place, epochs, minutes, *accuracies, _lines(commit)[0] if commit.exists() else NONE)
+    commit = (_lines(folder / "commit") if (folder / "commit").exists() else []) or [NONE]
+    return Run(*place, epochs, minutes, *accuracies, commit[0])
 
 
 def _accuracy(path: Path) -> float:
@@ -293,12 +300,10 @@ def our_lines(table: Table, runs: Sequence[Run]) -> List[Cells]:
 
 def _figures(table: Table, columns: Dict[str, Column], paper: Dict[str, str]) -> Iterator[Tuple[str, List[str]]]:
     ensembles = table.report == "ensemble"
-    if ensembles:
-        yield "ensemble", [_cell(each.ensemble, partial=not each.full_ensembles) for each in columns.values()]
-    else:
-        yield "mean", [_cell(each.mean, partial=not each.complete) for each in columns.values()]
-    yield "difference", [_difference(each.ensemble if ensembles else each.mean, paper.get(name, NONE), each)
-                         for name, each in columns.items()]
+    reported = {name: (each.ensemble, not each.full_ensembles) if ensembles else (each.mean, not each.complete)
+                for name, each in columns.items()}
+    yield table.report, [_cell(value, partial) for value, partial in reported.values()]
+    yield "difference", [_difference(*reported[name], paper.get(name, NONE), each) for name, each in columns.items()]
     if ensembles:
         yield "single mean", [_cell(each.mean, partial=not each.complete) for each in columns.values()]
     yield "single sd", [_cell(each.sd, digits=2) for each in columns.values()]
@@ -311,11 +316,11 @@ def _cell(value: Optional[float], partial: bool = False, digits: int = 1) -> str
     return f"{value:.{digits}f}" + (PARTIAL if partial else "")
 
 
-def _difference(ours: Optional[float], paper: str, column: Column) -> str:
+def _difference(ours: Optional[float], partial: bool, paper: str, column: Column) -> str:
     """Ours minus the paper's, where both are about the same languages."""
     if ours is None or paper == NONE or not column.all_languages:
         return NONE
-    return f"{ours - float(paper):+.1f}"
+    return f"{ours - float(paper):+.1f}" + (PARTIAL if partial else "")
 
 
 def render(table: Table, runs: Sequence[Run], layout: str) -> str:

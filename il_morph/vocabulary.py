@@ -125,7 +125,7 @@ class Vocabulary:
                 slots[self.attributes.positions[attribute(feature)]] = row
         return slots
 
-    def insertions(self, symbols: Iterable[str]) -> list[int]:
+    def actions_of(self, symbols: Iterable[str]) -> list[int]:
         """The action of each symbol (INSERT of a character); UNK where training did not show it."""
         return [self.actions[symbol] for symbol in symbols]
 

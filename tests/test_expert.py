@@ -59,7 +59,7 @@ def reference_cases():
 
 def state_of(case):
     letters = Letters(case["input"], case["target"], case["output"])
-    expert = Expert(case["input"], case["target"], letters.insertions(case["target"]))
+    expert = Expert(case["input"], case["target"], letters.actions_of(case["target"]))
     return letters, expert.candidates(case["position"], progress(case["target"], case["output"]))
 
 
@@ -114,7 +114,7 @@ def follow(expert, letters, choose, i=0, output=""):
 @given(words, words, st.randoms(use_true_random=False))
 def test_any_optimal_actions_lead_to_the_target_with_the_fewest_edits(x, target, random):
     letters = Letters(x, target)
-    expert = Expert(x, target, letters.insertions(target))
+    expert = Expert(x, target, letters.actions_of(target))
     actions, output = follow(expert, letters, random.choice)
     assert output == target
     assert sum(map(SYSTEM.is_edit, actions)) == expert.costs[0][0]
@@ -123,7 +123,7 @@ def test_any_optimal_actions_lead_to_the_target_with_the_fewest_edits(x, target,
 @given(words, words, st.randoms(use_true_random=False), st.integers(0, 10), st.booleans())
 def test_after_any_errors_the_expert_completes_the_target(x, target, random, errors, optimal):
     letters = Letters(x, target, "abc")
-    expert = Expert(x, target, letters.insertions(target), optimal)
+    expert = Expert(x, target, letters.actions_of(target), optimal)
     i, output = 0, ""
     for _ in range(errors):
         action = random.choice([a for a in letters.valid(i == len(x)) if a != END])
@@ -140,7 +140,7 @@ def test_after_any_errors_the_expert_completes_the_target(x, target, random, err
 @given(words, words)
 def test_the_expert_that_is_not_optimal_copies_whenever_it_can(x, target):
     letters = Letters(x, target)
-    expert = Expert(x, target, letters.insertions(target), optimal=False)
+    expert = Expert(x, target, letters.actions_of(target), optimal=False)
     actions, output = follow(expert, letters, lambda optimal: optimal[0])
     assert output == target
     i = j = 0
@@ -153,17 +153,17 @@ def test_the_expert_that_is_not_optimal_copies_whenever_it_can(x, target):
 
 def test_the_optimal_expert_does_not_copy_where_deleting_is_cheaper():
     letters = Letters("cabc")
-    costs = [Expert("cab", "abc", letters.insertions("abc"), optimal).candidates(0, 0) for optimal in (True, False)]
+    costs = [Expert("cab", "abc", letters.actions_of("abc"), optimal).candidates(0, 0) for optimal in (True, False)]
     assert optimal_actions(costs[0]) == optimal_actions(costs[1]) == [DELETE]
-    costs = [Expert("abxab", "ab", letters.insertions("ab"), optimal).candidates(0, 0) for optimal in (True, False)]
-    assert sorted(costs[0]) == sorted([COPY, DELETE, *letters.insertions("a")])
+    costs = [Expert("abxab", "ab", letters.actions_of("ab"), optimal).candidates(0, 0) for optimal in (True, False)]
+    assert sorted(costs[0]) == sorted([COPY, DELETE, *letters.actions_of("a")])
     assert sorted(costs[1]) == [COPY]
 
 
 @given(words, words, st.data())
 def test_the_cost_of_a_candidate_is_what_following_it_costs(x, target, data):
     letters = Letters(x, target)
-    expert = Expert(x, target, letters.insertions(target))
+    expert = Expert(x, target, letters.actions_of(target))
     i, j = data.draw(st.integers(0, len(x))), data.draw(st.integers(0, len(target)))
     costs = expert.candidates(i, j)
     if j < len(target):
@@ -174,14 +174,14 @@ def test_the_cost_of_a_candidate_is_what_following_it_costs(x, target, data):
 
 def test_actions_away_from_the_target_have_regret_beta():
     letters = Letters("ab", "abc")
-    expert = Expert("ab", "abc", letters.insertions("abc"))
-    a, b, c = letters.insertions("abc")
+    expert = Expert("ab", "abc", letters.actions_of("abc"))
+    a, b, c = letters.actions_of("abc")
     assert regrets(expert.candidates(0, 0), letters.valid(False)) == {COPY: 0, DELETE: 2, a: 2, b: BETA, c: BETA}
 
 
 def test_when_the_target_is_complete_and_input_is_left_only_delete_is_free():
     letters = Letters("ab", "a")
-    a, b = letters.insertions("ab")
-    expert = Expert("ab", "a", letters.insertions("a"))
+    a, b = letters.actions_of("ab")
+    expert = Expert("ab", "a", letters.actions_of("a"))
     assert regrets(expert.candidates(1, 1), letters.valid(False)) == {DELETE: 0, COPY: BETA, a: BETA, b: BETA}
     assert regrets(expert.candidates(2, 1), letters.valid(True)) == {END: 0, a: BETA, b: BETA}

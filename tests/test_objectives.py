@@ -313,7 +313,7 @@ def finish_greedily(graph, states, instance, actions, position) -> list:
 def roll_outs(network: Network, sample: Sample, **options) -> tuple:
     """The costs of COPY, DELETE and an insertion at the first step, and the sequences behind them."""
     instance, system = network.vocabulary.instance(sample), network.vocabulary.system
-    insertion = network.vocabulary.insertions(sample.output)[0]
+    insertion = network.vocabulary.actions_of(sample.output)[0]
     dy.renew_cg()
     graph = network.graph(instance)
     states = graph.step(graph.initial_states(), system.initial_action, instance.start)

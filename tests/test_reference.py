@@ -40,7 +40,7 @@ class Reference:
         return [self.vocabulary.actions.positions[symbol] for symbol in case["actions"][1:]]
 
     def expert(self, case):
-        return Expert(case["input"], case["target"], self.vocabulary.insertions(case["target"]))
+        return Expert(case["input"], case["target"], self.vocabulary.actions_of(case["target"]))
 
     def check(self, expected, found):
         assert found.output == expected["output"]

@@ -62,7 +62,7 @@ class Walk:
         self.network.set_weights(model.weights)
         dy.renew_cg()
         self.graph = self.network.graph(self.instance)
-        self.expert = Expert(sample.input, sample.output, vocabulary.insertions(sample.output))
+        self.expert = Expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
         self.rollouts = RollOuts(self.graph, sample.output, self.system, self.symbols, **options)
         self.at = Configuration(self.graph.initial_states(), self.instance.start)
         self.history, self.j = [], 0

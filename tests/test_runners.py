@@ -7,14 +7,17 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import time
 from collections import Counter
 
 import pytest
 
-from tests.tiny import LANGUAGES, LEARNING, SMALL, environment, gold_path, journal, make_data, run_script, script, table_rows
+from tests.tiny import (LANGUAGES, LEARNING, PROJECT, SMALL, environment, gold_path, journal, make_data, run_script, script,
+                        table_rows)
 
 TABLES = list(LANGUAGES)
+SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}"]
 ENDLESS = ["--", "--epochs=100000", "--patience=100000", "--input=8", "--enc-hidden=8", "--dec-hidden=8"]
 
 
@@ -108,9 +111,15 @@ def test_usage(table):
     (["--models=ca-x"], "--models: no 'ca-x' here"),
     (["--setting=high"], "--setting: no 'high' here"),
     (["--folds=1"], "--folds: no '1' here"),
+    (["--languages=*"], "--languages: no '*' here"),
+    (["--languages=,"], "--languages: ',' names nothing; there is: russian"),
+    (["--models", ""], "--models takes a value"),
     (["--seeds=one"], "--seeds takes whole numbers"),
+    (["--seeds=,"], "--seeds takes whole numbers"),
     (["--jobs=0"], "--jobs takes a whole number from 1 up"),
+    (["--jobs=00"], "--jobs takes a whole number from 1 up"),
     (["--jobs"], "--jobs takes a value"),
+    (["--slurm=yes"], "--slurm takes no value"),
     (["--epochs=3"], "unknown option --epochs"),
 ])
 def test_bad_options(options, message):
@@ -126,16 +135,47 @@ def test_missing_data_is_named_before_anything_starts(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+TOOLS = ("awk bash cat cut date dirname env getconf git grep ln mkdir mv paste readlink rm sed sh sleep sort tail tr wc "
+         "basename").split()
+
+
+def bare_path(folder, il_morph=True):
+    """A PATH with nothing but common tools: no flock, no Slurm."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name in TOOLS:
+        (tools / name).symlink_to(shutil.which(name))
+    first = [environment(folder)["PATH"].split(os.pathsep)[0]] if il_morph else []
+    return os.pathsep.join([*first, str(tools)])
+
+
+def run_with_path(folder, path, table, *options):
+    return subprocess.run([script(table), "--data", folder / "data", "--results", folder / "results", *options],
+                          env={"PATH": path}, capture_output=True, text=True, timeout=300)
+
+
+def test_missing_data_costs_no_installation(tmp_path):
+    done = run_with_path(tmp_path, bare_path(tmp_path, il_morph=False), "sigmorphon2016", "--languages=german")
+    assert done.returncode == 2 and "cannot read" in done.stderr.splitlines()[0]
+
+
 def test_slurm_is_missing(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for name in ("awk", "bash", "cut", "date", "dirname", "env", "git", "grep", "mkdir", "paste", "sed", "tail"):
-        (tools / name).symlink_to(shutil.which(name))
-    path = f"{environment(tmp_path)['PATH'].split(os.pathsep)[0]}{os.pathsep}{tools}"
-    done = subprocess.run([script("sigmorphon2016"), "--slurm", "--languages=german", "--data", tmp_path / "data", "--results",
-                           tmp_path / "results"], env={"PATH": path}, capture_output=True, text=True)
+    done = run_with_path(tmp_path, bare_path(tmp_path), "sigmorphon2016", "--slurm", "--languages=german")
     assert done.returncode == 2 and "--slurm needs sbatch" in done.stderr
+
+
+def test_the_array_is_told_when_the_job_after_it_fails(tmp_path):
+    """A Slurm that tells no limit, and takes arrays only."""
+    make_data("sigmorphon2016", tmp_path / "data")
+    path = bare_path(tmp_path)
+    for name, body in (("scontrol", "exit 1"), ("sbatch", 'case $* in *--array=0-1000*) echo 42 ;; *) exit 3 ;; esac')):
+        (tmp_path / "tools" / name).write_text(f"#!/usr/bin/env bash\n{body}\n")
+        (tmp_path / "tools" / name).chmod(0o755)
+    seeds = ",".join(map(str, range(1, 601)))
+    done = run_with_path(tmp_path, path, "sigmorphon2016", "--slurm", *SELECTION, f"--seeds={seeds}")
+    assert done.returncode == 3
+    assert done.stdout == "job array 42: 1001 tasks, 1200 jobs\n"
 
 
 # From end to end
@@ -196,9 +236,6 @@ def stats_of(folder):
     return sorted(folder.glob("results/**/f.stats"))
 
 
-SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}"]
-
-
 def test_starting_again_continues(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     assert run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", *SMALL).returncode == 0
@@ -233,18 +270,30 @@ def test_force_trains_again_and_votes_again(tmp_path):
     assert vote.stat().st_mtime_ns > before
 
 
-@pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")
-def test_risk_training_waits_for_the_model_it_starts_from(tmp_path):
+@pytest.mark.parametrize("flock", [
+    pytest.param(True, marks=pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")), False])
+def test_risk_training_waits_for_the_model_it_starts_from(tmp_path, flock):
     """CA and two models that start from it, all at once: CA is trained once, and before the others."""
     make_data("sigmorphon2017", tmp_path / "data")
-    done = run_script(tmp_path, "sigmorphon2017", "--setting=low", "--models=ca,ca-mrt,ca-mrt-a", "--languages=navajo",
-                      "--seeds=1", "--jobs=3", *SMALL)
+    start = tmp_path / "results/low/ca/navajo/1"
+    start.mkdir(parents=True)
+    (start / "owner").symlink_to(str(dead_process()))
+    path = environment(tmp_path)["PATH"] if flock else bare_path(tmp_path)
+    done = run_with_path(tmp_path, path, "sigmorphon2017", "--setting=low", "--models=ca,ca-mrt,ca-mrt-a",
+                         "--languages=navajo", "--seeds=1", "--jobs=3", *SMALL)
     assert done.returncode == 0, done.stderr
+    assert os.path.lexists(start / "owner") == flock, "a lock of the kind without flock, left behind and taken over"
     rows = [row.split()[:2] for row in (tmp_path / "journal").read_text().splitlines()]
     order = [(word, folder.split("/")[-3]) for word, folder in rows]
     assert order[:2] == [("start", "ca"), ("end", "ca")]
     assert sorted(order[2:]) == [(word, model) for word in ("end", "start") for model in ("ca-mrt", "ca-mrt-a")]
     assert len(stats_of(tmp_path)) == 3
+
+
+def dead_process():
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
 
 
 def test_risk_training_alone_brings_its_start_along(tmp_path):
@@ -290,6 +339,32 @@ def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
     broken.write_text(good)
     done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", *SMALL)
     assert done.returncode == 0 and "2 of 2 done, 0 running, 0 failed" in done.stderr
+
+
+def code_version(runner, path):
+    return subprocess.run(["bash", "-c", 'source "$0" && code_version', runner], env={"PATH": path}, capture_output=True,
+                          text=True, check=True).stdout.strip()
+
+
+def test_the_commit_is_that_of_the_code_that_runs(tmp_path):
+    project, path = tmp_path / "project", bare_path(tmp_path, il_morph=False)
+    for name in ("bin/runner.sh", "bin/environment.sh", "il_morph/__init__.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / name, project / name)
+    (project / "tools").mkdir()
+    for name in ("il-morph", "python3"):
+        (project / "tools" / name).write_text(f'#!/usr/bin/env bash\nPYTHONPATH={project} exec {sys.executable} "$@"\n')
+        (project / "tools" / name).chmod(0o755)
+    runner, own = project / "bin" / "runner.sh", f"{project}/tools{os.pathsep}{path}"
+    assert code_version(runner, own) == "unknown", "no commit yet"
+    git = ["git", "-C", project, "-c", "user.name=a", "-c", "user.email=a@b"]
+    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message=all"]):
+        subprocess.run([*git, *arguments], check=True)
+    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    assert code_version(runner, own) == commit
+    (project / "il_morph" / "__init__.py").write_text("")
+    assert code_version(runner, own) == f"{commit}-changed"
+    assert code_version(PROJECT / "bin" / "runner.sh", own) == "unknown", "an il-morph from elsewhere"
 
 
 # What can come between

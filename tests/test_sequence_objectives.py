@@ -107,7 +107,7 @@ def test_mrt_is_the_expected_risk_of_gold_and_sampled_sequences(settings, monkey
     mrt, instances = objective(MinimumRisk, model, sample_size=6, **settings)
     for instance in instances:
         gold = tuple(mrt.gold[instance])
-        others = sorted({gold[:-1] + tuple(model.vocabulary.insertions(more)) + gold[-1:] for more in ("s", "as")})
+        others = sorted({gold[:-1] + tuple(model.vocabulary.actions_of(more)) + gold[-1:] for more in ("s", "as")})
         sampled = [(actions, -3.0) for actions in others * 2] + [(gold, -1.0), ((9, 9, 9, 2), -20.5)]
         monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: sampled)
         dy.renew_cg()
@@ -128,7 +128,7 @@ def test_the_gradient_of_mrt_is_that_of_finite_differences(monkeypatch):
     mrt, instances = objective(MinimumRisk, model, beta=0.8)
     instance = instances[0]
     start, end = mrt.gold[instance][:4], mrt.gold[instance][6:]
-    sampled = [(tuple(start + model.vocabulary.insertions(letters) + end), -2.0) for letters in ("ad", "en", "t")]
+    sampled = [(tuple(start + model.vocabulary.actions_of(letters) + end), -2.0) for letters in ("ad", "en", "t")]
     monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: sampled)
     step = 1e-2
 
@@ -186,7 +186,7 @@ def test_reinforce_is_the_mean_of_weighted_sequences_without_zero_advantages(mon
     rl, instances = objective(Reinforce, model)
     walk = instances[0]
     gold, wrong = tuple(rl.gold[walk]), tuple(rl.gold[walk][:4] + [2])
-    worse = tuple(model.vocabulary.insertions("sss") + list(wrong))
+    worse = tuple(model.vocabulary.actions_of("sss") + list(wrong))
     monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences",
                         lambda *_, **__: [(wrong, -1.0), (gold, -1.0), (wrong, -1.0), (worse, -2.0)])
     dy.renew_cg()

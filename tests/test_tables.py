@@ -98,8 +98,10 @@ def test_the_largest_ensemble_counts(capsys, results2016):
     assert rows["ours", "CA-D", "ensemble"]["RU"] == "94.2"
     assert rows["ours", "CA-D", "runs"]["RU"] == "5/5"
     assert main(["table", "sigmorphon2016", str(results2016)]) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.split()[:3] == ["ours", "CA-D", "ensemble"])
-    assert line.split()[3:5] == ["94.2", "97.0*"], "complete, and partial"
+    lines = capsys.readouterr().out.splitlines()
+    number = next(i for i, line in enumerate(lines) if line.split()[:3] == ["ours", "CA-D", "ensemble"])
+    assert lines[number].split()[3:5] == ["94.2", "97.0*"], "complete, and partial"
+    assert lines[number + 1].split()[:3] == ["difference", "+1.8", "+0.4*"]
 
 
 def test_full_means(capsys, full_celex):
@@ -181,6 +183,8 @@ def test_text_shows_cited_systems_and_their_note(capsys, tmp_path):
 def test_unfinished_and_foreign_folders_do_not_count(results2016):
     (results2016 / "task1" / "ca-d" / "finnish" / "1").mkdir(parents=True)
     add_run(results2016 / "elsewhere" / "ca-d" / "finnish" / "1", 1.0)
+    add_run(results2016 / "task1" / "ca-d" / "finnish" / "old", 1.0)
+    add_ensemble(results2016 / "task1" / "ca-d" / "finnish" / "1+old", 1.0)
     (results2016 / "slurm").mkdir()
     assert {run.language for run in read_runs(load_table("sigmorphon2016"), results2016)} == {
         "russian", "german", "turkish"}
@@ -194,11 +198,19 @@ def test_broken_stats_are_named(results2016, content):
         read_runs(load_table("sigmorphon2016"), results2016)
 
 
-@pytest.mark.parametrize("content", ["", "a\tb\n"])
+@pytest.mark.parametrize("content", [b"", b"a\tb\n", b"PK\x03\x04\xff\xfe"])
 def test_a_file_that_lists_no_runs(tmp_path, content):
-    (tmp_path / "x.tsv").write_text(content)
+    (tmp_path / "x.tsv").write_bytes(content)
     with pytest.raises(InputError, match="neither a results folder nor a list of runs"):
         read_runs(load_table("celex"), tmp_path / "x.tsv")
+
+
+def test_a_run_without_commit(results2016):
+    folder = results2016 / "task1" / "ca-d" / "russian"
+    (folder / "1" / "commit").write_text("")
+    (folder / "2" / "commit").unlink()
+    runs = read_runs(load_table("sigmorphon2016"), results2016)
+    assert [run.commit for run in runs if run.language == "russian"] == ["-", "-", "-"]
 
 
 def test_a_broken_row_is_named(results2016, tmp_path):

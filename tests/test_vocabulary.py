@@ -35,7 +35,7 @@ def test_symbols_come_in_order_of_first_occurrence_input_before_output():
 def test_with_parameter_tying_every_character_can_be_inserted():
     vocabulary = build([Sample("x", "N", "y")])
     assert vocabulary.characters is vocabulary.actions
-    assert UNK not in vocabulary.insertions("xy")
+    assert UNK not in vocabulary.actions_of("xy")
 
 
 def test_without_parameter_tying_inputs_and_outputs_have_their_own_index():

@@ -63,7 +63,7 @@ def run(argv: list[str]) -> int:
 def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:
     pairs = [(instance.sample.input, instance.sample.output) for instance in instances]
     for instance, aligned in zip(instances, aligner(pairs)):
-        actions = vocabulary.insertions(gold_symbols(aligned, vocabulary))
+        actions = vocabulary.actions_of(gold_symbols(aligned, vocabulary))
         yield [*head(instance), *aligned, describe(actions, instance, vocabulary)]
 
 
@@ -71,7 +71,7 @@ def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int
     """A row for each optimal sequence, up to `most` of a pair; it says how many there are."""
     for instance in instances:
         sample = instance.sample
-        expert = Expert(sample.input, sample.output, vocabulary.insertions(sample.output))
+        expert = Expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
         number = str(expert.number_of_optimal_sequences())
         for actions in islice(optimal_sequences(expert), most):
             yield [*head(instance), number, describe(actions, instance, vocabulary)]
