@@ -20,7 +20,7 @@ class Letters:
     def __init__(self, *strings):
         self.symbols = [*SYSTEM.specials, *sorted(set("".join(strings)))]
 
-    def insertions(self, text):
+    def actions_of(self, text):
         return [self.symbols.index(character) for character in text]
 
     def name(self, action):
