@@ -47,12 +47,16 @@ fact() { # fact NAME
 rows() { tail -n +2 "$project_root/experiments/$table/$1.tsv"; }
 all_models() { rows models | cut -f2 | awk '!seen[$0]++' | paste -sd ' ' -; }
 
-selected() { # selected FLAG LIST KNOWN: the words of a comma-separated list, all of them known
-    local word
-    for word in ${2//,/ }; do
-        case " $3 " in *" $word "*) echo "$word" ;; *) complain "$1: no '$word' here; there is: $3" ;; esac
+selected() ( # selected FLAG LIST KNOWN: the words of a comma-separated list, all of them known
+    flag=$1 list=$2 known=$3
+    set -f
+    # shellcheck disable=SC2086 # it is to be split
+    set -- ${list//,/ }
+    [ $# -gt 0 ] || [ -z "$list" ] || complain "$flag: '$list' names nothing; there is: $known"
+    for word; do
+        case " $known " in *" $word "*) echo "$word" ;; *) complain "$flag: no '$word' here; there is: $known" ;; esac
     done
-}
+)
 
 # --- options ------------------------------------------------------------------------------------------------
 
@@ -67,6 +71,7 @@ parse_options() {
             set_option "$1" "$2"
             shift 2
             ;;
+        --slurm=* | --dry-run=* | --force=* | --help=*) complain "${1%%=*} takes no value" ;;
         --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
         --slurm) slurm=yes && shift ;;
         --dry-run) dry_run=yes && shift ;;
@@ -80,6 +85,7 @@ parse_options() {
 }
 
 set_option() {
+    [ -n "$2" ] || [ "$1" = --sbatch-options ] || complain "$1 takes a value"
     case $1 in
     --data | --results) case $2 in /*) ;; *) set -- "$1" "$PWD/$2" ;; esac ;;
     --tasks) set -- --languages "$2" ;;
@@ -98,8 +104,10 @@ check_options() {
     folds=$(selected --folds "${folds:-$(fact folds)}" "$(fact folds)") || exit
     seeds=${seeds:-$(fact seeds)}
     seeds=${seeds//,/ }
-    case $seeds in *[!0-9\ ]*) complain "--seeds takes whole numbers with commas between, not '$seeds'" ;; esac
-    case ${jobs:-1} in 0 | *[!0-9]*) complain "--jobs takes a whole number from 1 up, not '$jobs'" ;; esac
+    [[ $seeds == *[0-9]* && $seeds != *[!0-9\ ]* ]] ||
+        complain "--seeds takes whole numbers with commas between, not '$seeds'"
+    { [[ $jobs != *[!0-9]* ]] && [ "${jobs:-1}" -ge 1 ] 2>/dev/null; } ||
+        complain "--jobs takes a whole number from 1 up, not '$jobs'"
 }
 
 # --- from facts to jobs -------------------------------------------------------------------------------------
@@ -190,20 +198,47 @@ do_job() { # do_job LINE: the runs of a job that are not finished yet, in order
     done
 }
 
-do_run() ( # do_run FOLDER COMMAND, under a lock that lives as long as the training, whatever becomes of this shell
-    mkdir -p "$1" && exec 9>"$1/lock" || exit
-    ! command -v flock >/dev/null || flock 9
+do_run() ( # do_run FOLDER COMMAND, under a lock: nobody else trains there at the same time
+    mkdir -p "$1" || exit
+    if command -v flock >/dev/null; then
+        exec 9>"$1/lock" && flock 9 || exit # it lives as long as the training, whatever becomes of this shell
+    else
+        owner=$1/owner
+        lock_without_flock
+    fi
     [ ! -e "$1/f.stats" ] || exit 0
     rm -f "$1"/f.* "$1"/.f.*
     code_version >"$1/commit"
     eval "$2" >"$1/train.log" 2>&1 </dev/null
 )
 
-code_version() { # the commit of the project, marked when the package differs from it
+lock_without_flock() { # $owner is a link whose target is the process that has the lock, for as long as it lives
+    local me other
+    me=$(exec sh -c 'echo $PPID') # bash 3 has no BASHPID
+    until ln -s "$me" "$owner" 2>/dev/null || [ "$(readlink "$owner")" = "$me" ]; do
+        # When several take over from a dead process, the last one has it: hence the second before looking again.
+        other=$(readlink "$owner") && ! kill -0 "$other" 2>/dev/null && ln -sfn "$me" "$owner" || true
+        sleep 1
+    done
+    trap 'rm -f "$owner"' EXIT
+}
+
+code_version() { # the commit of the project, marked when the package differs from it; unknown when other code runs
     local commit
-    commit=$(git -C "$project_root" rev-parse --short HEAD 2>/dev/null) || commit=unknown
-    git -C "$project_root" diff --quiet HEAD -- il_morph 2>/dev/null || commit=$commit-changed
-    echo "$commit"
+    if ! runs_this_project || ! commit=$(git -C "$project_root" rev-parse --short HEAD 2>/dev/null); then
+        echo unknown
+    elif git -C "$project_root" diff --quiet HEAD -- il_morph; then
+        echo "$commit"
+    else
+        echo "$commit-changed"
+    fi
+}
+
+runs_this_project() { # il-morph imports the package of this project, and not an installed copy or another version
+    local python
+    python=$(dirname "$(command -v il-morph)")/python3
+    [ -e "$project_root/.git" ] && [ -x "$python" ] && [ "$project_root/il_morph" = "$(cd / && "$python" -c \
+        'import os, il_morph; print(os.path.dirname(os.path.realpath(il_morph.__file__)))' 2>/dev/null)" ]
 }
 
 do_jobs_here() { # some at a time; what failed is told at the end
@@ -298,21 +333,22 @@ quoted() {
 }
 
 submit_jobs() { # one array, and a job after it for ensembles and table
-    local list more limit tasks array last
+    local list more limit='' tasks array last
     command -v sbatch >/dev/null || complain "--slurm needs sbatch, the command of Slurm, and it is not here"
     list=$results/slurm/$(date +%Y%m%d-%H%M%S)-$$.jobs
     mkdir -p "$results/slurm"
     echo "$job_list" >"$list"
     read -r -a more <<<"$sbatch_options"
     tasks=$(wc -l <"$list")
-    limit=$(scontrol show config | awk '$1 == "MaxArraySize" { print $3 }')
-    [ "$tasks" -le "${limit:-1001}" ] || tasks=$limit
+    limit=$(scontrol show config | awk '$1 == "MaxArraySize" { print $3 }') || true
+    limit=${limit:-1001} # Slurm's default
+    [ "$tasks" -le "$limit" ] || tasks=$limit
     more+=(--parsable --job-name="il-morph-$table" --ntasks=1 --cpus-per-task=1)
     array=$(sbatch "${more[@]}" --array="0-$((tasks - 1))${jobs:+%$jobs}" --output="$results/slurm/%A_%a.out" \
         --wrap="exec bash $(quoted "$project_root/bin/runner.sh" do_task "$table" "$list" "$tasks")")
+    echo "job array ${array%%;*}: $tasks tasks, $(wc -l <"$list") jobs"
     last=$(sbatch "${more[@]}" --dependency="afterany:${array%%;*}" --output="$results/slurm/%j-table.out" \
         --wrap="exec bash $(quoted "$project_root/bin/runner.sh" finish_task "$table" "$list" "$data" "$results")")
-    echo "job array ${array%%;*}: $tasks tasks, $(wc -l <"$list") jobs"
     echo "job ${last%%;*}: ensembles and table, to $results/table.txt"
 }
 
@@ -396,8 +432,8 @@ run_table() { # run_table TABLE OPTION…
     shift
     parse_options "$@"
     if [ "$dry_run" = no ]; then
-        use_il_morph
         check_data
+        use_il_morph
         mkdir -p "$results"
     fi
     job_list=$(list_jobs)

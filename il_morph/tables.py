@@ -306,7 +306,7 @@ def _figures(table: Table, columns: Dict[str, Column], paper: Dict[str, str]) ->
     yield "difference", [_difference(*reported[name], paper.get(name, NONE), each) for name, each in columns.items()]
     if ensembles:
         yield "single mean", [_cell(each.mean, partial=not each.complete) for each in columns.values()]
-    yield "single sd", [_cell(each.sd, digits=2) for each in columns.values()]
+    yield "single sd", [_cell(each.sd, partial=not each.complete, digits=2) for each in columns.values()]
     yield "runs", [f"{each.runs}/{each.expected}" for each in columns.values()]
 
 
