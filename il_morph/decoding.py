@@ -50,6 +50,7 @@ class BeamSearch:
         self.inference, self.instances = inference, instances
         self.encoded = inference.encode(instances)
         self.limit = MAX_ACTIONS + (width > 1)  # the authors' beam takes one step more than their greedy search
+        self.greedy = width == 1
         self.widths = np.full(len(instances), width)
         self.owners = np.arange(len(instances))  # the sample of each row, ascending
         self.positions = np.array([instance.start for instance in instances])
@@ -82,6 +83,9 @@ class BeamSearch:
 
     def _best_expansions(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For each sample the `width` best of all actions of all its rows: parent row, action, score."""
+        if self.greedy:
+            rows, actions = np.arange(len(scores)), scores.argmax(axis=1)
+            return rows, actions, scores[rows, actions]
         _, first_row, sample = np.unique(self.owners, return_index=True, return_inverse=True)
         place = np.arange(len(self.owners)) - first_row[sample]
         number, widest = scores.shape[1], self.widths[self.owners].max()
