@@ -7,6 +7,7 @@ are tables, computed once from the weights; what is left per step is the recurre
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Optional, Sequence
 
 import numpy as np
@@ -19,12 +20,12 @@ Weights = dict  # name -> float32 array, as in the model file
 State = Optional[np.ndarray]
 
 
-def sigmoid_in_place(x: np.ndarray) -> np.ndarray:
-    x *= 0.5
-    np.tanh(x, out=x)
-    x *= 0.5
-    x += 0.5
-    return x
+def sigmoid_of_negated(x: np.ndarray) -> np.ndarray:
+    """σ(−x) = 1 / (1 + exp(x)), in place."""
+    with np.errstate(over="ignore"):  # the reciprocal of infinity is 0, as it should be
+        np.exp(x, out=x)
+    x += 1
+    return np.reciprocal(x, out=x)
 
 
 class Buffers:
@@ -33,44 +34,49 @@ class Buffers:
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
 
-    def get(self, name: str, rows: int, columns: int) -> np.ndarray:
-        array = self.arrays.get(name)
-        if array is None or len(array) < rows:
-            array = self.arrays[name] = np.empty((rows, columns), dtype=np.float32)
-        return array[:rows]
+    def get(self, name: str, *shape: int) -> np.ndarray:
+        array, size = self.arrays.get(name), prod(shape)
+        if array is None or array.size < size:
+            array = self.arrays[name] = np.empty(size, dtype=np.float32)
+        return array[:size].reshape(shape)
 
     def product(self, name: str, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        return np.dot(x, weights, out=self.get(name, len(x), weights.shape[1]))
+        return np.matmul(x, weights, out=self.get(name, *weights.shape[:-2], len(x), weights.shape[-1]))
 
     def rows(self, name: str, table: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        out = self.get(name, len(indices), table.shape[1])
-        return np.take(table, indices, axis=0, out=out, mode="clip")
+        """These rows of a table [gate, row, hidden]."""
+        out = self.get(name, len(table), len(indices), table.shape[-1])
+        return np.take(table, indices, axis=1, out=out, mode="clip")
 
 
 class Cell:
-    """One LSTM layer on rows of vectors; the gates lie side by side in the columns.
+    """One LSTM layer on rows of vectors. Weights and gates are arrays [gate, …], so that each gate is one block.
 
-    `step` may overwrite what is projected. A state of None is zero.
+    What goes into a sigmoid is negated in the weights. `step` may overwrite what is projected.
+    A state of None is zero.
     """
 
-    def __init__(self, weights: Weights, name: str, gates: str):
-        self.hidden = weights[f"{name}.b{gates[0]}"].shape[0]
-        self.x = np.hstack([weights[f"{name}.x2{g}"].T for g in gates])
-        self.h = np.hstack([weights[f"{name}.h2{g}"].T for g in gates])
-        self.b = np.hstack([weights[f"{name}.b{g}"] for g in gates])
+    def __init__(self, weights: Weights, name: str, gates: str, sigmoids: str):
+        def stack(part: str) -> np.ndarray:
+            arrays = {gate: weights[f"{name}.{part}{gate}"].T for gate in gates}
+            return np.stack([-array if gate in sigmoids else array for gate, array in arrays.items()])
+
+        self.x, self.h, self.b = stack("x2"), stack("h2"), stack("b")[:, None]
+        self.hidden = self.b.shape[-1]
         self.buffers = Buffers()
 
-    def gates(self, projected: np.ndarray, h: Optional[np.ndarray]) -> list[np.ndarray]:
-        z = projected if h is None else self.buffers.product("gates", h, self.h)
-        if h is not None:
-            z += projected
-        return [z[:, start:start + self.hidden] for start in range(0, z.shape[1], self.hidden)]
+    def gates(self, projected: np.ndarray, h: State) -> np.ndarray:
+        if h is None:
+            return projected
+        z = self.buffers.product("gates", h, self.h)
+        z += projected
+        return z
 
 
 class CoupledCell(Cell):
     def __init__(self, weights: Weights, name: str):
-        super().__init__(weights, name, "ico")
-        self.ci, self.co = (np.ascontiguousarray(weights[f"{name}.c2{g}"].T) for g in "io")
+        super().__init__(weights, name, "ico", sigmoids="io")
+        self.ci, self.co = (np.ascontiguousarray(-weights[f"{name}.c2{g}"].T) for g in "io")
 
     def step(self, projected: np.ndarray, h: State, c: State) -> tuple[np.ndarray, np.ndarray]:
         i, candidate, o = self.gates(projected, h)
@@ -78,26 +84,26 @@ class CoupledCell(Cell):
         if c is not None:
             i += self.buffers.product("peephole", c, self.ci)
             change -= c
-        change *= sigmoid_in_place(i)
+        change *= sigmoid_of_negated(i)
         c = change.copy() if c is None else c + change
         o += self.buffers.product("peephole", c, self.co)
         h = np.tanh(c)
-        h *= sigmoid_in_place(o)
+        h *= sigmoid_of_negated(o)
         return h, c
 
 
 class VanillaCell(Cell):
     def __init__(self, weights: Weights, name: str):
-        super().__init__(weights, name, "ifog")
+        super().__init__(weights, name, "ifog", sigmoids="ifo")
+        self.b[1] -= 1  # DyNet adds 1 to the forget gate
 
     def step(self, projected: np.ndarray, h: State, c: State) -> tuple[np.ndarray, np.ndarray]:
         i, f, o, g = self.gates(projected, h)
-        f += 1
         written = np.tanh(g, out=g)
-        written *= sigmoid_in_place(i)
-        c = written.copy() if c is None else c * sigmoid_in_place(f) + written
+        written *= sigmoid_of_negated(i)
+        c = written.copy() if c is None else c * sigmoid_of_negated(f) + written
         h = np.tanh(c)
-        h *= sigmoid_in_place(o)
+        h *= sigmoid_of_negated(o)
         return h, c
 
 
@@ -139,41 +145,42 @@ class Inference:
         return [cell(self.weights, f"{name}.{layer}") for layer in range(number)]
 
     def _split_decoder_columns(self, weights: Weights) -> None:
-        """Rows of the decoder's transposed input matrix: enc_fwd, enc_bwd, features, action."""
+        """Rows of the decoder's transposed input matrices: enc_fwd, enc_bwd, features, action."""
         x, encoder, action = self.decoder[0].x, self.settings.enc_hidden, self.settings.action_input
-        self.position_matrix, self.feature_matrix = x[:2 * encoder], x[2 * encoder:len(x) - action]
+        features_end = x.shape[1] - action
+        self.position_matrix = np.ascontiguousarray(x[:, :2 * encoder])
+        self.feature_matrix = x[:, 2 * encoder:features_end]
         actions = weights["characters" if self.settings.param_tying else "actions"]
-        self.action_table = actions @ x[len(x) - action:]
+        self.action_table = actions @ x[:, features_end:]
 
     def encode(self, instances: Sequence[Instance]) -> "Encoded":
         """Everything the decoder needs of these samples."""
-        lengths = np.array([len(instance.buffer) for instance in instances])
-        rows, width, hidden = len(instances), lengths.max(), self.settings.enc_hidden
-        buffers = np.zeros((width, rows), dtype=np.int64)
-        for row, instance in enumerate(instances):
-            buffers[:len(instance.buffer), row] = instance.buffer
-        backwards = reversal(lengths, width), np.arange(rows)
-        encoded = np.empty((width, rows, 2 * hidden), dtype=np.float32)
-        encoded[:, :, :hidden] = self._run(self.forward, self.character_tables[0], buffers)
-        encoded[:, :, hidden:] = self._run(self.backward, self.character_tables[1], buffers[backwards])[backwards]
-        projected = (encoded.reshape(width * rows, -1) @ self.position_matrix).reshape(width, rows, -1)
-        projected += self._features(instances) @ self.feature_matrix + self.decoder[0].b
-        return Encoded(projected.reshape(width * rows, -1), lengths - 1)
+        packing = Packing([len(instance.buffer) for instance in instances])
+        symbols = packing.pack([instance.buffer for instance in instances])
+        mirror, hidden = packing.mirror(), self.settings.enc_hidden
+        encoded = np.empty((len(symbols), 2 * hidden), dtype=np.float32)
+        encoded[:, :hidden] = self._run(self.forward, self.character_tables[0], symbols, packing)
+        encoded[:, hidden:] = self._run(self.backward, self.character_tables[1], symbols[mirror], packing)[mirror]
+        projected = encoded @ self.position_matrix
+        features = self._features([instances[n] for n in packing.order]) @ self.feature_matrix + self.decoder[0].b
+        for places in packing.positions:
+            projected[:, places] += features[:, :places.stop - places.start]
+        return Encoded(projected, packing)
 
-    def _run(self, layers: list[Cell], table: np.ndarray, buffers: np.ndarray) -> np.ndarray:
-        """A stack of layers over the buffers [position, sample]; what follows END never flows back."""
-        width, rows = buffers.shape
+    def _run(self, layers: list[Cell], table: np.ndarray, symbols: np.ndarray, packing: "Packing") -> np.ndarray:
+        """A stack of layers over packed symbols."""
         outputs = None
         for cell in layers:
             below, h, c = outputs, None, None
-            outputs = np.empty((width, rows, cell.hidden), dtype=np.float32)
-            for position in range(width):
+            outputs = np.empty((len(symbols), cell.hidden), dtype=np.float32)
+            for places in packing.positions:
                 if below is None:
-                    x = cell.buffers.rows("input", table, buffers[position])
+                    x = cell.buffers.rows("input", table, symbols[places])
                 else:
-                    x = below[position] @ cell.x + cell.b
-                h, c = cell.step(x, h, c)
-                outputs[position] = h
+                    x = below[places] @ cell.x + cell.b
+                rows = places.stop - places.start
+                h, c = cell.step(x, *(state if state is None else state[:rows] for state in (h, c)))
+                outputs[places] = h
         return outputs
 
     def _features(self, instances: Sequence[Instance]) -> np.ndarray:
@@ -194,7 +201,7 @@ class Inference:
     def step(self, encoded: "Encoded", rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
              states: States) -> States:
         """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
-        x = self.buffers.rows("input", encoded.projected, positions * len(encoded.ends) + rows)
+        x = self.buffers.rows("input", encoded.projected, encoded.packing.places(rows, positions))
         x += self.buffers.rows("action", self.action_table, actions)
         stepped = States([], [])
         for cell, h, c in zip(self.decoder, states.h, states.c):
@@ -219,15 +226,50 @@ class Inference:
         return s @ self.output[0] + self.output[1]
 
 
+class Packing:
+    """Samples of different lengths without padding: first their first elements, then their second ones, …
+
+    The longest sample comes first, so those that go on are always the first ones.
+    """
+
+    def __init__(self, lengths: Sequence[int]):
+        self.lengths = np.array(lengths)
+        self.order = np.argsort(-self.lengths, kind="stable")
+        self.ranks = np.argsort(self.order)
+        counts = (self.lengths[:, None] > np.arange(self.lengths.max())).sum(axis=0)
+        self.starts = np.cumsum(counts) - counts
+        self.positions = [slice(start, start + count) for start, count in zip(self.starts, counts)]
+
+    def places(self, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Where these positions of these samples are."""
+        return self.starts[positions] + self.ranks[rows]
+
+    def pack(self, sequences: Sequence[Sequence[int]]) -> np.ndarray:
+        packed = np.empty(self.lengths.sum(), dtype=np.int64)
+        packed[self.places(*self._all())] = np.concatenate(sequences)
+        return packed
+
+    def mirror(self) -> np.ndarray:
+        """For each place that of the same sample read from its end."""
+        rows, positions = self._all()
+        mirror = np.empty(len(rows), dtype=np.int64)
+        mirror[self.places(rows, positions)] = self.places(rows, self.lengths[rows] - 1 - positions)
+        return mirror
+
+    def _all(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row and position of every element, sample by sample."""
+        rows = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        return rows, np.concatenate([np.arange(length) for length in self.lengths])
+
+
 @dataclass
 class Encoded:
-    """Encoded samples: the decoder's gates, row position × samples + sample, and each position of END."""
+    """Encoded samples: the gates of the decoder [gate, place, hidden] and where each sample is."""
 
     projected: np.ndarray
-    ends: np.ndarray
+    packing: Packing
 
-
-def reversal(lengths: np.ndarray, width: int) -> np.ndarray:
-    """For each sample, a column, the positions length−1 … 0, then those of the padding."""
-    positions = np.arange(width)[:, None]
-    return np.where(positions < lengths, lengths - 1 - positions, positions)
+    @property
+    def ends(self) -> np.ndarray:
+        """The position of END in each sample."""
+        return self.packing.lengths - 1
