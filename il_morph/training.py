@@ -64,15 +64,20 @@ class Epoch:
 
 @dataclass
 class Course:
-    """How the training went: its epochs and the best of them."""
+    """How the training went: its epochs and the best of them.
+
+    Patience counts from `best_trained`, which is not the model a training starts from: the first
+    updates may throw that off, and it takes epochs to come back and go beyond.
+    """
 
     epochs: list[Epoch] = field(default_factory=list)
     best: Optional[Epoch] = None
+    best_trained: Optional[Epoch] = None
     weights: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
-    def epochs_since_best(self) -> int:
-        return len(self.epochs) - 1 - self.epochs.index(self.best)
+    def epochs_without_improvement(self) -> int:
+        return self.epochs[-1].epoch - self.best_trained.epoch if self.best_trained else 0
 
 
 @dataclass
@@ -101,11 +106,13 @@ class Training:
         for number in range(Epoch.START if self.from_trained else 0, self.settings.epochs):
             epoch, weights = self._epoch(number)
             course.epochs.append(epoch)
-            if course.best is None or self._better(epoch, course.best):
+            if self._better(epoch, course.best):
                 course.best, course.weights = epoch, weights
                 self.on_best(epoch, weights)
+            if number != Epoch.START and self._better(epoch, course.best_trained):
+                course.best_trained = epoch
             self.on_epoch(epoch)
-            if course.epochs_since_best >= self.settings.patience:
+            if course.epochs_without_improvement >= self.settings.patience:
                 log.info("no improvement in %d epochs: stopping", self.settings.patience)
                 break
             if self.until is not None and epoch.train_accuracy >= 100 * self.until:
@@ -113,7 +120,9 @@ class Training:
                 break
         return course
 
-    def _better(self, epoch: Epoch, best: Epoch) -> bool:
+    def _better(self, epoch: Epoch, best: Optional[Epoch]) -> bool:
+        if best is None:
+            return True
         if self.settings.pick_loss:
             return epoch.dev_loss < best.dev_loss
         return epoch.dev_accuracy > best.dev_accuracy

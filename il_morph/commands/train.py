@@ -51,7 +51,8 @@ Network:
 Training:
   --optimization=NAME       ADADELTA, ADAM, SGD, MOMENTUM or ADAGRAD (default ADADELTA)
   --epochs=N                most epochs (default 50)
-  --patience=N              stop after N epochs without improvement (default 10)
+  --patience=N              stop after N epochs without improvement (default 10); with --reload-path the
+                            model it starts from does not count
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
   --batch-size=N            samples in one update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
