@@ -1,0 +1,303 @@
+"""Our runs beside the published results of the authors, language by language.
+
+Usage:
+  compare.py [options] TABLE PUBLISHED
+
+Prints, in Markdown, what the runs in experiments/TABLE/measured.tsv say: single models against published
+single models, votes against votes, and one model against the authors' vote where they published no more;
+then how much seeds differ, and what variants of a model (ca-r-uniform, ...) are worth against that noise.
+
+Arguments:
+  TABLE        sigmorphon2016, sigmorphon2017, celex or lemmatization
+  PUBLISHED    TSV with the columns dataset, setting, model, kind (single or ensemble), language,
+               mean_accuracy, std_accuracy_sample: the authors' published predictions, scored
+
+Options:
+  --measured=FILE   runs, as il-morph table --measured writes them (default: experiments/TABLE/measured.tsv)
+  --output=FILE     write to FILE instead of standard output
+  --plot=FILE       also draw our accuracy against the authors' (SVG or PNG; needs matplotlib)
+  --setting=NAME    setting of the plot (default: the first of the table)
+  -h --help         show this
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(PROJECT))
+
+import csv
+import statistics
+from dataclasses import dataclass
+from math import sqrt
+from typing import Iterable, Optional
+
+from docopt import docopt
+
+from il_morph.errors import InputError
+from il_morph.files import read_bytes, write_atomically
+from il_morph.tables import EXPERIMENTS, Run, Table, load_table, read_runs
+
+SYSTEMS = {"ca": "CA", "ca-crp": "CA", "ha": "HASTAR", "ca-mrt": "CA-MRT", "ha-mrt": "HASTAR-MRT",
+           "ca-mrt-a": "CA-MRT-A", "ca-d": "CA-D", "ca-r": "CA-R", "ca-rm": "CA-RM"}
+ALIGNERS = {"--align-cls": ("LCS", "cls"), "--align-smart": ("CRP", "crp")}
+SETTINGS = {"0500": "bytask-500"}  # where they are named differently
+COLUMNS = ("dataset", "setting", "model", "kind", "language", "mean_accuracy", "std_accuracy_sample")
+KINDS = {
+    "single": "Single models against the authors' single models",
+    "vote": "Five models voting against the authors' five models voting",
+    "one": "One model against the authors' five models voting (they published no single models of these)",
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    accuracy: float
+    sd: Optional[float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ours and theirs for one model and language."""
+
+    kind: str
+    setting: str
+    model: str
+    language: str
+    ours: float
+    runs: int
+    theirs: Published
+
+    @property
+    def difference(self) -> float:
+        return self.ours - self.theirs.accuracy
+
+    @property
+    def deviations(self) -> Optional[float]:
+        """The difference in standard deviations of the authors' single models."""
+        return self.difference / self.theirs.sd if self.theirs.sd else None
+
+
+def main(arguments: dict) -> None:
+    table = load_table(arguments["TABLE"])
+    runs = read_runs(table, arguments["--measured"] or EXPERIMENTS / table.name / "measured.tsv")
+    comparisons = list(compare(table, runs, read_published(arguments["PUBLISHED"], table)))
+    text = "\n".join([f"# {table.title}: our runs beside the authors'", "", "Test accuracy in percent, beam 4.", "",
+                      *sections(comparisons), *seed_noise(runs), *variants(runs)])
+    if arguments["--plot"]:
+        plot(comparisons, arguments["--setting"] or table.settings[0], arguments["--plot"])
+    if arguments["--output"]:
+        write_atomically(arguments["--output"], text)
+    else:
+        sys.stdout.write(text)
+
+
+# what there is to compare
+
+def read_published(path: str, table: Table) -> dict[tuple[str, ...], Published]:
+    """Setting, model, kind and language -> accuracy."""
+    lines = read_bytes(path).decode("utf-8", "replace").splitlines()
+    rows = csv.DictReader(lines, delimiter="\t")
+    if set(COLUMNS) - set(rows.fieldnames or ()):
+        raise InputError(f"{path} does not have the columns {', '.join(COLUMNS)}")
+    try:
+        return {tuple(row[name] for name in ("setting", "model", "kind", "language")):
+                Published(float(row["mean_accuracy"]), number(row["std_accuracy_sample"]))
+                for row in rows if row["dataset"] == table.name}
+    except (TypeError, ValueError):
+        raise InputError(f"{path}, line {rows.line_num}: mean_accuracy or std_accuracy_sample is no number") from None
+
+
+def number(text: str) -> Optional[float]:
+    return None if text == "NA" else float(text)
+
+
+def published_names(table: Table) -> dict[tuple[str, str], list[str]]:
+    """Setting and model -> the names it may have; those of models with an aligner end with its name."""
+    names = {}
+    for row in csv.DictReader((EXPERIMENTS / table.name / "models.tsv").open(encoding="utf-8"), delimiter="\t"):
+        system = SYSTEMS.get(row["model"])
+        endings = [ending for flag, both in ALIGNERS.items() if flag in row["options"] for ending in both]
+        names[row["setting"], row["model"]] = [system, *(f"{system}-{ending}" for ending in endings)] if system else []
+    return names
+
+
+def compare(table: Table, runs: list[Run], published: dict) -> Iterable[Comparison]:
+    names = published_names(table)
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.setting, run.model, run.language), []).append(run)
+
+    def theirs(setting: str, model: str, language: str, kind: str) -> Optional[Published]:
+        column = table.languages[language]
+        places = [(SETTINGS.get(setting, setting), name, kind, written)
+                  for name in names.get((setting, model), []) for written in (language, column)]
+        return next((published[place] for place in places if place in published), None)
+
+    for (setting, model, language), group in groups.items():
+        single, vote = (theirs(setting, model, language, kind) for kind in ("single", "ensemble"))
+        ours = [run.test_beam4 for run in group if run.voters == 1]
+        if ours and (single or vote):
+            yield Comparison("single" if single else "one", setting, model, language, statistics.fmean(ours), len(ours),
+                             single or vote)
+        for run in group:
+            if vote and run.voters == len(table.seeds) > 1:
+                yield Comparison("vote", setting, model, language, run.test_beam4, run.voters, vote)
+
+
+# text
+
+def sections(comparisons: list[Comparison]) -> Iterable[str]:
+    for setting in dict.fromkeys(each.setting for each in comparisons):
+        for kind, title in KINDS.items():
+            own = [each for each in comparisons if (each.setting, each.kind) == (setting, kind)]
+            if own:
+                yield from [f"## {title}: {setting}", "", *summary(own), "", *by_language(own), ""]
+
+
+def summary(comparisons: list[Comparison]) -> Iterable[str]:
+    """A line for each model: means over languages, mean difference and its spread."""
+    yield "| model | languages | runs | ours | authors | mean difference | sd over languages | lowest | highest | beyond 2 sd |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---|---|---|"
+    for model in dict.fromkeys(each.model for each in comparisons):
+        own = sorted((each for each in comparisons if each.model == model), key=lambda each: each.difference)
+        differences = [each.difference for each in own]
+        far = [each.language for each in own if each.deviations is not None and abs(each.deviations) > 2]
+        known = any(each.deviations is not None for each in own)
+        yield (f"| {name(model)} | {len(own)} | {sum(each.runs for each in own)} | {mean(each.ours for each in own)} | "
+               f"{mean(each.theirs.accuracy for each in own)} | {statistics.fmean(differences):+.2f} | "
+               f"{spread(differences)} | {own[0].language} {own[0].difference:+.1f} | "
+               f"{own[-1].language} {own[-1].difference:+.1f} | {(', '.join(far) or 'none') if known else '–'} |")
+
+
+def by_language(comparisons: list[Comparison]) -> Iterable[str]:
+    """Ours and theirs for each language."""
+    models = list(dict.fromkeys(each.model for each in comparisons))
+    found = {(each.model, each.language): each for each in comparisons}
+    yield "| language | " + " | ".join(f"{name(model)}, ours | authors" for model in models) + " |"
+    yield "|---|" + "---:|---:|" * len(models)
+    for language in sorted({each.language for each in comparisons}):
+        cells = [cell for model in models for cell in both(found.get((model, language)))]
+        yield f"| {language} | " + " | ".join(cells) + " |"
+
+
+def both(comparison: Optional[Comparison]) -> list[str]:
+    if comparison is None:
+        return ["", ""]
+    theirs = comparison.theirs
+    return [f"{comparison.ours:.1f}", f"{theirs.accuracy:.1f}" + (f" ± {theirs.sd:.1f}" if theirs.sd else "")]
+
+
+def name(model: str) -> str:
+    return model.upper().replace("HA", "HA*")
+
+
+def mean(values: Iterable[float]) -> str:
+    return f"{statistics.fmean(values):.1f}"
+
+
+def spread(values: list[float]) -> str:
+    return f"{statistics.stdev(values):.2f}" if len(values) > 1 else "–"
+
+
+# seeds and variants
+
+def accuracies(runs: list[Run]) -> dict[tuple[str, ...], dict[tuple[str, ...], float]]:
+    """Setting and model -> language, fold and seed -> accuracy of single models."""
+    found: dict = {}
+    for run in runs:
+        if run.voters == 1:
+            found.setdefault((run.setting, run.model), {})[run.language, run.fold, run.seed] = run.test_beam4
+    return found
+
+
+def seed_deviation(cells: dict[tuple[str, ...], float]) -> tuple[Optional[float], int]:
+    """Standard deviation of the seeds of a language and fold, pooled, and how many of these there are."""
+    groups: dict = {}
+    for (language, fold, _), accuracy in cells.items():
+        groups.setdefault((language, fold), []).append(accuracy)
+    several = [values for values in groups.values() if len(values) > 1]
+    if not several:
+        return None, 0
+    freedom = sum(len(values) - 1 for values in several)
+    squares = sum(statistics.variance(values) * (len(values) - 1) for values in several)
+    return sqrt(squares / freedom), len(several)
+
+
+def seed_noise(runs: list[Run]) -> Iterable[str]:
+    rows = [(setting, model, *seed_deviation(cells)) for (setting, model), cells in accuracies(runs).items()]
+    rows = [row for row in rows if row[2] is not None]
+    if rows:
+        yield from ["## How much seeds differ", "", "Standard deviation of single models of the same language, pooled.", "",
+                    "| setting | model | languages | sd |", "|---|---|---:|---:|"]
+        yield from (f"| {setting} | {name(model)} | {languages} | {sd:.2f} |" for setting, model, sd, languages in rows)
+        yield ""
+
+
+def variants(runs: list[Run]) -> Iterable[str]:
+    """What a change of a model is worth: variants are named after their model, as ca-r-uniform after ca-r."""
+    found, lines = accuracies(runs), []
+    for (setting, variant), cells in found.items():
+        model = variant.rpartition("-")[0]
+        if variant in SYSTEMS or (setting, model) not in found:
+            continue
+        base, (sd, _) = found[setting, model], seed_deviation(found[setting, model])
+        shared = [cell for cell in cells if cell in base]
+        if shared and sd is not None:
+            difference = statistics.fmean(cells[cell] - base[cell] for cell in shared)
+            noise = sd * sqrt(2 / len(shared))
+            lines.append(f"| {setting} | {variant} | {len(shared)} | {mean(base[cell] for cell in shared)} | "
+                         f"{mean(cells[cell] for cell in shared)} | {difference:+.2f} | {noise:.2f} | "
+                         f"{'yes' if abs(difference) > 2 * noise else 'no'} |")
+    if lines:
+        yield from ["## What variants are worth", "",
+                    "The noise is the standard deviation of such a mean difference if only the seeds differed.", "",
+                    "| setting | variant | runs | model | variant | difference | noise | beyond twice the noise |",
+                    "|---|---|---:|---:|---:|---:|---:|---|", *lines, ""]
+
+
+# picture
+
+def plot(comparisons: list[Comparison], setting: str, path: str) -> None:
+    """Our accuracy against the authors', a point for each language."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise InputError("--plot needs matplotlib: pip install 'il-morph[plots]'") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams["svg.hashsalt"] = "il-morph"  # the same picture is the same file
+    own = [each for each in comparisons if each.setting == setting and each.model in ("ca-d", "ca-r", "ca-rm")]
+    models = list(dict.fromkeys(each.model for each in own))
+    if not models:
+        raise InputError(f"--setting: no runs of CA-D, CA-R or CA-RM to compare in {setting!r}")
+    figure, axes = pyplot.subplots(1, len(models), figsize=(4.2 * len(models), 4.4), sharey=True, squeeze=False)
+    for axis, model in zip(axes[0], models):
+        draw(axis, [each for each in own if each.model == model], name(model))
+    axes[0][0].set_ylabel("ours, test accuracy")
+    axes[0][0].legend(loc="upper left", frameon=False)
+    figure.tight_layout()
+    kind = Path(path).suffix.lstrip(".") or "png"
+    figure.savefig(path, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else None)
+
+
+def draw(axis, comparisons: list[Comparison], title: str) -> None:
+    styles = {"one": ("one model", "o", "none"), "single": ("single models", "s", "none"), "vote": ("five models voting", "o", "C1")}
+    axis.plot([0, 100], [0, 100], color="0.7", linewidth=0.8)
+    for kind, (label, marker, fill) in styles.items():
+        own = [each for each in comparisons if each.kind == kind]
+        axis.scatter([each.theirs.accuracy for each in own], [each.ours for each in own], s=22, marker=marker,
+                     facecolors=fill, edgecolors="C1" if fill != "none" else "C0", linewidths=0.8,
+                     label=f"{label} ({len(own)})" if own else None)
+    axis.set(title=title, xlabel="authors, five models voting", xlim=(0, 100), ylim=(0, 100), aspect="equal")
+
+
+if __name__ == "__main__":
+    try:
+        main(docopt(__doc__))
+    except InputError as error:
+        print(f"compare.py: error: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,101 @@
+"""The comparison with published results: what is set beside what, and the figures."""
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from il_morph.tables import HEADER
+from tests.shared import SHARED, needs_shared
+
+SCRIPT = Path(__file__).resolve().parents[1] / "experiments" / "comparison" / "compare.py"
+PUBLISHED = """dataset\tsetting\tmodel\tkind\tlanguage\tmean_accuracy\tstd_accuracy_sample
+sigmorphon2017\tlow\tCA-cls\tsingle\tlatin\t20.0\t1.5
+sigmorphon2017\tlow\tCA-cls\tsingle\tczech\t40.0\t1.0
+sigmorphon2017\tlow\tCA-LCS\tensemble\tlatin\t22.0\tNA
+sigmorphon2017\tlow\tCA-R\tensemble\tlatin\t30.0\tNA
+sigmorphon2017\tlow\tCA-R\tensemble\tczech\t50.0\tNA
+sigmorphon2016\ttask1\tCA-R\tensemble\tlatin\t99.0\tNA
+"""
+RUNS = [("ca", "latin", "1", 21.0), ("ca", "czech", "1", 37.0), ("ca", "latin", "1+2+3+4+5", 22.5),
+        ("ca-r", "latin", "1", 28.0), ("ca-r", "latin", "2", 30.0), ("ca-r", "latin", "1+2", 31.0),
+        ("ca-r", "czech", "1", 49.0), ("ca-r", "czech", "2", 47.0),
+        ("ca-r-uniform", "latin", "1", 23.0), ("ca-r-uniform", "czech", "1", 40.0), ("ca-r-bias", "latin", "1", 29.0)]
+
+
+def compare(*arguments):
+    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def files(tmp_path):
+    published, measured = tmp_path / "published.tsv", tmp_path / "measured.tsv"
+    published.write_text(PUBLISHED, encoding="utf-8")
+    lines = [["low", model, language, "-", seed, "9", "1.00", "-", "-", "-", f"{accuracy:.4f}", "abc"]
+             for model, language, seed, accuracy in RUNS]
+    measured.write_text("".join("\t".join(line) + "\n" for line in [HEADER, *lines]), encoding="utf-8")
+    return published, f"--measured={measured}"
+
+
+def section(text, title):
+    """The cells of the tables under a heading."""
+    body = text.split(f"## {title}")[1].split("\n## ")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines() if line.startswith("|")]
+
+
+def test_singles_are_compared_with_singles_and_votes_with_votes(files):
+    text = compare("sigmorphon2017", *files).stdout
+    single = section(text, "Single models against the authors' single models: low")
+    assert single[2] == ["CA", "2", "2", "29.0", "30.0", "-1.00", "2.83", "czech -3.0", "latin +1.0", "czech"]
+    assert ["latin", "21.0", "20.0 ± 1.5"] in single
+    vote = section(text, "Five models voting against the authors' five models voting: low")
+    assert [row[0] for row in vote] == ["model", "---", "CA", "language", "---", "latin"]
+    assert vote[2][3:6] == ["22.5", "22.0", "+0.50"]
+
+
+def test_one_model_is_set_beside_the_vote_where_no_singles_were_published(files):
+    one = section(compare("sigmorphon2017", *files).stdout, "One model against the authors' five models voting")
+    assert one[2] == ["CA-R", "2", "4", "38.5", "40.0", "-1.50", "0.71", "czech -2.0", "latin -1.0", "–"]
+
+
+def test_variants_are_judged_by_the_noise_of_the_seeds(files):
+    text = compare("sigmorphon2017", *files).stdout
+    assert section(text, "How much seeds differ")[2:] == [["low", "CA-R", "2", "1.41"]]
+    assert section(text, "What variants are worth")[2:] == [
+        ["low", "ca-r-uniform", "2", "38.5", "31.5", "-7.00", "1.41", "yes"],
+        ["low", "ca-r-bias", "1", "28.0", "29.0", "+1.00", "2.00", "no"]]
+
+
+def test_output_and_picture_are_written(files, tmp_path):
+    pytest.importorskip("matplotlib")
+    process = compare("sigmorphon2017", *files, f"--output={tmp_path / 'c.md'}", f"--plot={tmp_path / 'p.svg'}")
+    assert (process.returncode, process.stdout) == (0, ""), process.stderr
+    assert (tmp_path / "c.md").read_text(encoding="utf-8") == compare("sigmorphon2017", *files).stdout
+    assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")[:1000]
+
+
+@pytest.mark.parametrize("content, message", [
+    ("a\tb\n", "does not have the columns dataset, setting"),
+    (PUBLISHED.replace("20.0", "many"), "line 2: mean_accuracy or std_accuracy_sample is no number"),
+])
+def test_a_published_file_that_is_none(files, content, message):
+    files[0].write_text(content, encoding="utf-8")
+    process = compare("sigmorphon2017", *files)
+    assert process.returncode == 2 and message in process.stderr and process.stdout == ""
+
+
+@needs_shared
+@pytest.mark.parametrize("table", ["sigmorphon2016", "sigmorphon2017", "celex", "lemmatization"])
+def test_every_model_of_a_table_is_found_among_the_published_results(table):
+    """A run of each model finds something to be compared with."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("compare", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["compare"] = module
+    spec.loader.exec_module(module)
+    facts = module.load_table(table)
+    runs = [module.Run(model.setting, model.name, next(iter(facts.languages)), "0", "1", 1, 1.0, 0, 0, 0, 50.0, "-")
+            for model in facts.models if model.system != "-"]
+    published = module.read_published(SHARED / "reference" / "published_results_summary.tsv", facts)
+    assert len(list(module.compare(facts, runs, published))) == len(runs) > 0
