@@ -278,7 +278,6 @@ def plot(comparisons: list[Comparison], setting: str, path: str) -> None:
     for axis, model in zip(axes[0], models):
         draw(axis, [each for each in own if each.model == model], name(model))
     axes[0][0].set_ylabel("ours, test accuracy")
-    axes[0][0].legend(loc="upper left", frameon=False)
     figure.tight_layout()
     kind = Path(path).suffix.lstrip(".") or "png"
     figure.savefig(path, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else None)
@@ -293,6 +292,7 @@ def draw(axis, comparisons: list[Comparison], title: str) -> None:
                      facecolors=fill, edgecolors="C1" if fill != "none" else "C0", linewidths=0.8,
                      label=f"{label} ({len(own)})" if own else None)
     axis.set(title=title, xlabel="authors, five models voting", xlim=(0, 100), ylim=(0, 100), aspect="equal")
+    axis.legend(loc="upper left", frameon=False)
 
 
 if __name__ == "__main__":
