@@ -203,8 +203,9 @@ class Progress:
             self.results.write_log(["phase", *epoch.COLUMNS])
         self.results.write_log([phase, *epoch.cells()])
         self.epochs += epoch.epoch != epoch.START
-        loss = "before training" if epoch.loss is None else f"epoch {epoch.epoch}: loss {epoch.loss:.4f}"
-        log.info("%s %s, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", phase, loss, epoch.train_accuracy,
+        what = "before training" if epoch.epoch == epoch.START else f"epoch {epoch.epoch}"
+        what += "" if epoch.loss is None else f": loss {epoch.loss:.4f}"
+        log.info("%s %s, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", phase, what, epoch.train_accuracy,
                  epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
 
     def interrupted(self) -> str:

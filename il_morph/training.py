@@ -141,25 +141,26 @@ class Training:
         epoch.seconds = time.monotonic() - started
         return epoch, weights
 
-    def _pass(self, number: int) -> float:
-        """One pass over the shuffled training data; the mean loss of a sample."""
+    def _pass(self, number: int) -> Optional[float]:
+        """One pass over the shuffled training data; the mean loss of the samples that have one."""
         order, size = list(self.train), self.settings.batch_size
         self.random.shuffle(order)
-        total = 0.0
+        total, samples = 0.0, 0
         with bar(order, f"epoch {number}") as progress:
             for first in range(0, len(order), size):
                 batch = order[first:first + size]
-                total += self._update(batch, number) * len(batch)
+                value, count = self._update(batch, number)
+                total, samples = total + value * count, samples + count
                 progress.update(len(batch))
-                progress.set_postfix(loss=f"{total / (first + len(batch)):.4f}", refresh=False)
-        return total / len(order)
+                progress.set_postfix(loss=f"{total / max(samples, 1):.4f}", refresh=False)
+        return total / samples if samples else None
 
-    def _update(self, batch: Sequence[Instance], number: int) -> float:
-        """One update of the parameters; the mean loss of the batch."""
+    def _update(self, batch: Sequence[Instance], number: int) -> tuple[float, int]:
+        """One update of the parameters; the mean loss of the batch and how many of its samples have one."""
         dy.renew_cg()
         losses = [loss for loss in map(self.objective.loss, batch) if loss is not None]
         if not losses:
-            return 0.0
+            return 0.0, 0
         loss = dy.average(losses)
         value = loss.value()
         if self.settings.l2:
@@ -170,7 +171,7 @@ class Training:
         except RuntimeError as error:  # DyNet: "Magnitude of gradient is bad"
             raise InputError(f"training diverged in epoch {number} ({error}): the weights are no longer "
                              "finite; try another --optimization, --l2 or --dynet-seed") from error
-        return value
+        return value, len(losses)
 
     def _accuracy(self, inference: Inference, instances: Sequence[Instance], width: int) -> float:
         hypotheses = decode(inference, instances, width, self.settings.decbatch_size)

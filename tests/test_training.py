@@ -188,6 +188,14 @@ def test_patience_from_a_trained_model_counts_from_the_best_epoch_of_the_trainin
     assert (len(course.epochs), course.best.epoch) == (epochs, best)
 
 
+def test_the_loss_of_an_epoch_is_the_mean_over_samples_that_have_one(monkeypatch):
+    Script(monkeypatch)
+    training, without = scripted(epochs=1), {sample.input for sample in TAGGED[:2]}
+    monkeypatch.setattr(training.objective, "loss", lambda instance: (
+        None if instance.sample.input in without else dy.scalarInput(3.0)))
+    assert training.run().epochs[0].loss == 3.0
+
+
 def test_the_model_of_the_best_epoch_is_kept(monkeypatch):
     Script(monkeypatch, right=[1, 3, 2])
     kept, heard = [], []
@@ -258,7 +266,7 @@ def test_samples_without_a_loss_are_passed_over(monkeypatch):
     training = scripted(epochs=1)
     training.objective.loss = lambda instance: None
     before = training.network.weights()
-    assert training.run().epochs[0].loss == 0
+    assert training.run().epochs[0].loss is None
     for name, weight in training.network.weights().items():
         np.testing.assert_array_equal(weight, before[name])
 
