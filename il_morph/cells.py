@@ -88,6 +88,7 @@ class CellState:
 
     h: Optional[dy.Expression] = None
     c: Optional[dy.Expression] = None
+    c_parts: Optional[list[dy.Expression]] = None  # of c, when the step that made it needed them
 
 
 def ranges(size: int) -> list[tuple[int, int]]:
@@ -129,12 +130,15 @@ class CoupledCell:
     def step(self, gates: dict, state: CellState, masks: Optional["Masks"] = None,
              extra: Optional[dict[str, dy.Expression]] = None) -> CellState:
         """One step; `extra` are blocks of the input that `gates` does not contain yet."""
-        h, c = self._parts(masks.h(state.h) if masks else state.h), state.c
-        i = dy.logistic(self._gate("i", gates, h, self._parts(masks.c(c) if masks else c), extra))
+        h, c, parts = self._parts(masks.h(state.h) if masks else state.h), state.c, state.c_parts
+        if parts is None:
+            parts = self._parts(masks.c(c) if masks else c)
+        i = dy.logistic(self._gate("i", gates, h, parts, extra))
         candidate = dy.tanh(self._gate("c", gates, h, [], extra))
         c = dy.cmult(i, candidate) if c is None else c + dy.cmult(i, candidate - c)
-        o = dy.logistic(self._gate("o", gates, h, self._parts(masks.c(c) if masks else c), extra))
-        return CellState(dy.cmult(o, dy.tanh(c)), c)
+        parts = self._parts(masks.c(c) if masks else c)
+        o = dy.logistic(self._gate("o", gates, h, parts, extra))
+        return CellState(dy.cmult(o, dy.tanh(c)), c, parts)
 
     def _parts(self, vector: Optional[dy.Expression]) -> list[dy.Expression]:
         """The vector in the parts that the blocks of the recurrent matrices read."""

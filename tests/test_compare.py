@@ -66,6 +66,11 @@ def test_variants_are_judged_by_the_noise_of_the_seeds(files):
         ["low", "ca-r-bias", "1", "28.0", "29.0", "+1.00", "2.00", "no"]]
 
 
+def test_the_time_that_runs_took(files):
+    rows = section(compare("sigmorphon2017", *files).stdout, "How long the runs took")
+    assert rows[3] == ["low", "CA-R", "4", "9.0", "1.0", "1.0", "1.0"]
+
+
 def test_output_and_picture_are_written(files, tmp_path):
     pytest.importorskip("matplotlib")
     process = compare("sigmorphon2017", *files, f"--output={tmp_path / 'c.md'}", f"--plot={tmp_path / 'p.svg'}")

@@ -5,7 +5,8 @@ Usage:
 
 Prints, in Markdown, what the runs in experiments/TABLE/measured.tsv say: single models against published
 single models, votes against votes, and one model against the authors' vote where they published no more;
-then how much seeds differ, and what variants of a model (ca-r-uniform, ...) are worth against that noise.
+then how much seeds differ, what variants of a model (ca-r-uniform, ...) are worth against that noise, and
+how long the runs took.
 
 Arguments:
   TABLE        sigmorphon2016, sigmorphon2017, celex or lemmatization
@@ -85,7 +86,7 @@ def main(arguments: dict) -> None:
     runs = read_runs(table, arguments["--measured"] or EXPERIMENTS / table.name / "measured.tsv")
     comparisons = list(compare(table, runs, read_published(arguments["PUBLISHED"], table)))
     text = "\n".join([f"# {table.title}: our runs beside the authors'", "", "Test accuracy in percent, beam 4.", "",
-                      *sections(comparisons), *seed_noise(runs), *variants(runs)])
+                      *sections(comparisons), *seed_noise(runs), *variants(runs), *durations(runs)])
     if arguments["--plot"]:
         plot(comparisons, arguments["--setting"] or table.settings[0], arguments["--plot"])
     if arguments["--output"]:
@@ -256,6 +257,21 @@ def variants(runs: list[Run]) -> Iterable[str]:
                     "The noise is the standard deviation of such a mean difference if only the seeds differed.", "",
                     "| setting | variant | runs | model | variant | difference | noise | beyond twice the noise |",
                     "|---|---|---:|---:|---:|---:|---:|---|", *lines, ""]
+
+
+def durations(runs: list[Run]) -> Iterable[str]:
+    groups: dict = {}
+    for run in runs:
+        if run.voters == 1:
+            groups.setdefault((run.setting, run.model), []).append(run)
+    if groups:
+        yield from ["## How long the runs took", "", "| setting | model | runs | epochs | minutes | shortest | longest |",
+                    "|---|---|---:|---:|---:|---:|---:|"]
+    for (setting, model), own in groups.items():
+        minutes = [run.minutes for run in own]
+        yield (f"| {setting} | {name(model)} | {len(own)} | {mean(run.epochs for run in own)} | {mean(minutes)} | "
+               f"{min(minutes):.1f} | {max(minutes):.1f} |")
+    yield ""
 
 
 # picture
