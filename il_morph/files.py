@@ -26,7 +26,7 @@ def read_bytes(path: PathLike) -> bytes:
 def write_atomically(path: PathLike, content: Union[str, bytes]) -> None:
     """Write a whole file or nothing: a temporary neighbour is renamed to `path`."""
     target = Path(os.path.realpath(path))
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content  # names may be no UTF-8
     try:
         if target.exists() and not target.is_file() and not target.is_dir():
             target.write_bytes(data)  # a device or a pipe must not be replaced by a file
@@ -38,7 +38,7 @@ def write_atomically(path: PathLike, content: Union[str, bytes]) -> None:
 
 def refuse_to_overwrite(path: PathLike, force: bool = False) -> None:
     """An existing regular file is only overwritten when asked to."""
-    if Path(path).is_file() and not force:
+    if os.path.isfile(path) and not force:
         raise InputError(f"{path} exists already; choose another name, or overwrite it with --force")
 
 

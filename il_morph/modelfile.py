@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +70,7 @@ def add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 def load_model(path: PathLike) -> Model:
     """Read and check a model file, or the f.model of a results folder."""
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         path = Path(path) / "f.model"
     content = read_bytes(path)
     try:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import statistics
 from dataclasses import dataclass, fields
@@ -127,10 +128,9 @@ SEEDS = re.compile(r"\d+(\+\d+)*")
 
 def read_runs(table: Table, root: PathLike) -> List[Run]:
     """The runs below a results folder, or those listed in a measured.tsv."""
-    root = Path(root)
-    if root.is_dir():
-        return sorted(_runs_below(table, root), key=_order(table))
-    return _measured_runs(root)
+    if os.path.isdir(root):
+        return sorted(_runs_below(table, Path(root)), key=_order(table))
+    return _measured_runs(Path(root))
 
 
 def measured(runs: Sequence[Run]) -> str:

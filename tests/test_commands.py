@@ -288,3 +288,20 @@ def test_closed_streams_end_without_a_traceback():
     process = subprocess.run(f"'{sys.executable}' -m il_morph evaluate - - <&- >&-", shell=True, text=True,
                              stderr=subprocess.PIPE, cwd=Path(__file__).parents[1])
     assert process.returncode == 2 and "Traceback" not in process.stderr
+
+
+def test_names_of_files_that_are_no_utf8_can_be_shown(write):
+    gold = write("gold", "walk\twalked\tV;PST\n")
+    odd = Path(gold).parent / os.fsdecode(b"pr\xe9dictions")
+    odd.write_text("walk\twalked\tV;PST\n", encoding="utf-8")
+    process = il_morph_process("evaluate", "--sigm2017format", gold, gold, str(odd), text=True)
+    assert process.returncode == 0, process.stderr
+    assert "pr\\udce9dictions" in process.stdout
+
+
+@pytest.mark.parametrize("arguments", [
+    ["predict", "N" * 300, "-"], ["table", "celex", "N" * 300], ["ensemble", "--sigm2017format", "N" * 300, "{gold}"]])
+def test_a_name_that_is_too_long_is_named(capsys, write, arguments):
+    gold = write("gold", "walk\twalked\tV;PST\n")
+    message = error_of(capsys, *(argument.format(gold=gold) for argument in arguments))
+    assert "N" * 300 in message and "File name too long" in message

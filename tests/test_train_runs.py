@@ -400,3 +400,10 @@ def test_eval_works_without_dynet(trained, data, tmp_path):
     process = run_il_morph(*arguments, env=environment_without_dynet(tmp_path))
     assert process.returncode == 0, process.stderr
     assert Run(tmp_path / "eval").text("f.beam4.dev.eval") == trained.text("f.beam4.dev.eval")
+
+
+def test_a_folder_whose_name_is_not_utf8(data, tmp_path):
+    pytest.importorskip("dynet")
+    folder = tmp_path / os.fsdecode(b"r\xe9sultats")
+    assert main(training_arguments(data, folder, [])) == 0
+    assert Run(folder).stats["scores"]["greedy.dev"]["samples"] == 4

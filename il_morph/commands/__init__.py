@@ -35,7 +35,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         return BAD_INPUT  # a closed stream: there is nowhere to read from or to write to
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # names of files may be no UTF-8
     try:
         code = _dispatch(argv)
         sys.stdout.flush()
@@ -51,9 +51,10 @@ def main(argv: Optional[List[str]] = None) -> int:
     except BrokenPipeError:
         _give_up_output()
         return BROKEN_PIPE
-    except OSError as error:  # files have errors of their own: this is the standard output, on a full disk perhaps
+    except OSError as error:  # on a full disk perhaps; a file that is read or written has errors of its own
         _give_up_output()
-        print(f"il-morph: error: cannot write the standard output: {error.strerror}", file=sys.stderr)
+        where = error.filename or "the standard output"
+        print(f"il-morph: error: cannot write {where}: {error.strerror}", file=sys.stderr)
         return BAD_INPUT
 
 
