@@ -7,6 +7,7 @@ import pytest
 from il_morph.commands import main
 from il_morph.errors import InputError
 from il_morph.tables import NAMES, column_figures, load_table, measured, read_runs
+from tests.cli import error_of
 from tests.shared import needs_shared, reference_rows
 
 
@@ -228,3 +229,12 @@ def test_bad_arguments(capsys, tmp_path):
     assert "cannot read" in capsys.readouterr().err
     assert main(["table", "celex", str(tmp_path), "--format=html"]) == 2
     assert "--format takes" in capsys.readouterr().err
+
+
+def test_a_list_of_runs_is_not_emptied(tmp_path, capsys):
+    measured = tmp_path / "measured.tsv"
+    measured.write_text("precious\n", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    message = error_of(capsys, "table", "celex", str(tmp_path / "empty"), f"--measured={measured}")
+    assert "no finished runs" in message and "--measured" in message
+    assert measured.read_text(encoding="utf-8") == "precious\n"

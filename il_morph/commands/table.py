@@ -23,6 +23,7 @@ import sys
 from typing import List
 
 from il_morph.commands.arguments import choice, parse_arguments
+from il_morph.errors import InputError
 from il_morph.files import write_atomically
 from il_morph.tables import load_table, measured, read_runs, render
 
@@ -33,6 +34,9 @@ def run(argv: List[str]) -> int:
     table = load_table(args["NAME"])
     runs = read_runs(table, args["RESULTS-ROOT"])
     if args["--measured"]:
+        if not runs:
+            raise InputError(f"there are no finished runs in {args['RESULTS-ROOT']}: nothing is written to "
+                             f"--measured={args['--measured']}")
         write_atomically(args["--measured"], measured(runs))
     sys.stdout.write(render(table, runs, layout))
     return 0
