@@ -323,3 +323,16 @@ def test_values_that_lead_nowhere(data, tmp_path, capsys, flags, message):
 
 def test_an_empty_results_path_is_not_the_current_folder(data, capsys):
     assert "RESULTS-PATH is empty" in error_of(capsys, *training_arguments(data, "", []))
+
+
+def test_a_bag_of_features_has_no_attributes(refused):
+    message = refused("--avm-feat-format", "--feat-input=0")
+    assert "--feat-input=0" in message and "--avm-feat-format" in message
+
+
+def test_a_preset_does_not_take_a_model_of_the_other_system(train, data, tmp_path, capsys):
+    pytest.importorskip("dynet")
+    ha = train("--model=ha", "--align-cls")
+    message = error_of(capsys, *training_arguments(data, tmp_path / "mrt", ["--model=ca-mrt", f"--reload-path={ha.folder}"]))
+    assert "transducer" in message
+    assert not (tmp_path / "mrt").exists()

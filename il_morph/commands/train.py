@@ -110,14 +110,14 @@ from il_morph.experiment import Experiment
 from il_morph.settings import ModelSettings, TrainingSettings
 
 PRESETS = {
-    "ca-d": {"il_beta": 1.0},
-    "ca-r": {},
-    "ca-rm": {"il_loss": "softmax-margin"},
-    "ca": {"mode": "mle"},
-    "ha": {"mode": "mle", "transducer": "hard"},
-    "ca-mrt": {"mode": "mrt"},
-    "ha-mrt": {"mode": "mrt", "transducer": "hard"},
-    "ca-mrt-a": {"mode": "mrt", "beta": 0.8},
+    "ca-d": {"transducer": "haem", "il_beta": 1.0},
+    "ca-r": {"transducer": "haem"},
+    "ca-rm": {"transducer": "haem", "il_loss": "softmax-margin"},
+    "ca": {"transducer": "haem", "mode": "mle"},
+    "ha": {"transducer": "hard", "mode": "mle"},
+    "ca-mrt": {"transducer": "haem", "mode": "mrt"},
+    "ha-mrt": {"transducer": "hard", "mode": "mrt"},
+    "ca-mrt-a": {"transducer": "haem", "mode": "mrt", "beta": 0.8},
 }
 CHOICES = {
     "transducer": ("haem", "hard"),
@@ -181,6 +181,9 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     if given["format"] == NO_FEATURES.name and args["--reload-path"] is None:
         given.setdefault("pos_emb", False)
     sizes = ModelSettings(**given)
+    if sizes.avm_feat_format and not sizes.feat_input:
+        raise InputError("--feat-input=0 takes the features as a bag, --avm-feat-format as slots with embeddings: "
+                         "leave out one of them")
     if sizes.param_tying and sizes.input != sizes.action_input:
         if "action_input" in given and "input" in given:
             raise InputError(f"--input={sizes.input} and --action-input={sizes.action_input} differ, but characters and "
