@@ -157,7 +157,7 @@ class Experiment:
             "epochs": progress.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
 
     def _memory(self, vocabulary: Vocabulary, train: Sequence[Sample]) -> int:
-        needed = megabytes_needed(vocabulary, self.training, max(len(sample.input) for sample in train))
+        needed = megabytes_needed(vocabulary, self.training, max(len(sample.input) for sample in train), len(train))
         check_memory(needed, "the network and the samples in one update need")
         if needed > self.mem:
             log.info("--dynet-mem: %d MB instead of %d, as long sequences may need them", needed, self.mem)
@@ -211,7 +211,8 @@ class Progress:
     def interrupted(self) -> str:
         if self.best is None:
             return "interrupted before the end of the first epoch: no model was written"
-        return (f"interrupted: the best model so far (epoch {self.best.epoch}, dev accuracy "
+        which = "the model it started from" if self.best.epoch == self.best.START else f"epoch {self.best.epoch}"
+        return (f"interrupted: the best model so far ({which}, dev accuracy "
                 f"{self.best.dev_accuracy:.2f}) is {self.results.model}")
 
 

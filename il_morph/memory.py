@@ -22,10 +22,10 @@ MARGIN = 1.3
 MAX_CANDIDATES = 3  # COPY, DELETE, INSERT(t_j)
 
 
-def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int) -> int:
+def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int) -> int:
     """Enough for the longest input and sequences that run into the limit of actions."""
     parameters = sum(prod(shape) for shape in weight_shapes(vocabulary).values())
-    graph = parameters + settings.batch_size * sample_floats(vocabulary, settings, longest_input)
+    graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, settings, longest_input)
     pool = max(graph, 4 * parameters)  # values, gradients and two averages of ADADELTA or ADAM
     return ceil(MARGIN * POOLS * pool * FLOAT / MEGABYTE)
 

@@ -24,7 +24,7 @@ samples = [Sample("abcdefghij" * 5, "V;PST", "xyzuv" * 10), Sample("ab", "V;PRS"
 model = ModelSettings(format="sigmorphon2017", vanilla_lstm=mode == "rl", enc_hidden=100, dec_hidden=100)
 vocabulary = Vocabulary.build(samples, model)
 settings = TrainingSettings(mode=mode, aligner="cls", il_loss="softmax-margin", il_beta=0.0, dropout=0.2, sample_size=8)
-start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50)))
+start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50, 2)))
 
 import dynet as dy
 from il_morph.phases import gold_sequences, make_objective
@@ -68,7 +68,13 @@ def test_the_worst_case_does_need_memory():
 
 def test_more_samples_in_a_graph_need_more():
     vocabulary = random_model().vocabulary
-    needs = [megabytes_needed(vocabulary, TrainingSettings(**settings), 10)
+    needs = [megabytes_needed(vocabulary, TrainingSettings(**settings), 10, 100)
              for settings in ({}, {"batch_size": 50}, {"mode": "mrt", "sample_size": 500})]
     assert needs[0] < needs[1] < needs[2]
-    assert megabytes_needed(vocabulary, TrainingSettings(), 10_000) > needs[0]
+    assert megabytes_needed(vocabulary, TrainingSettings(), 10_000, 100) > needs[0]
+
+
+def test_a_batch_is_never_larger_than_the_data():
+    vocabulary = random_model().vocabulary
+    needs = [megabytes_needed(vocabulary, TrainingSettings(batch_size=size), 10, samples=50) for size in (50, 10**6)]
+    assert needs[0] == needs[1] > megabytes_needed(vocabulary, TrainingSettings(batch_size=5), 10, samples=50)
