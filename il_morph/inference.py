@@ -6,6 +6,7 @@ are tables, computed once from the weights; what is left per step is the recurre
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from math import prod
 from typing import Optional, Sequence
@@ -28,8 +29,8 @@ def sigmoid_of_negated(x: np.ndarray) -> np.ndarray:
     return np.reciprocal(x, out=x)
 
 
-class Buffers:
-    """Memory for results that live for one step: to allocate it anew takes as long as the product itself."""
+class Buffers(threading.local):
+    """Memory for results that live for one step, of each thread: to allocate it anew takes as long as the product."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}

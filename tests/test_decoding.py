@@ -172,3 +172,14 @@ def test_inputs_without_features_are_plain_strings():
     assert predictor.predict(["walk", "sing"]) == predictor.predict([("walk", ""), ("sing", "")])
     assert predictor.predict(["walk"], beam_width=1) == [
         greedy(OneByOne(predictor.inference), predictor.vocabulary.instance(Sample("walk", "", None))).output]
+
+
+def test_threads_share_a_predictor():
+    from concurrent.futures import ThreadPoolExecutor
+
+    predictor = Predictor(random_model(seed=5, enc_hidden=60, dec_hidden=60))
+    words = ["abc" * n for n in range(1, 12)]
+    expected = predictor.predict(words)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(predictor.predict, [words] * 24):
+            assert found == expected
