@@ -26,12 +26,16 @@ class GoldSequences:
     def __init__(self, align: GoldActions, train: Sequence[Instance]):
         self.align = align
         self.train = dict(zip(train, align(train)))
+        self.others: dict[tuple, list[list[int]]] = {}
 
     def __getitem__(self, instance: Instance) -> list[int]:
         return self.train[instance]
 
     def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
-        return [GoldTeacher(actions) for actions in self.align(instances)]
+        aligned = self.others.get(tuple(instances))
+        if aligned is None:
+            aligned = self.others[tuple(instances)] = self.align(instances)
+        return [GoldTeacher(actions) for actions in aligned]
 
 
 class SequenceObjective:

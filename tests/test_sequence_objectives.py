@@ -233,3 +233,10 @@ def gold_probability(mle, instances):
         dy.renew_cg()
         total += np.exp(-np.sum(mle.graph(instance).losses([mle.gold[instance]]).npvalue()))
     return total
+
+
+def test_dev_data_are_aligned_once():
+    calls = []
+    gold = GoldSequences(lambda instances: calls.append(len(instances)) or [[1]] * len(instances), ["train"])
+    assert gold.teachers(["a", "b"])[1].actions == gold.teachers(["a", "b"])[1].actions == [1]
+    assert calls == [1, 2]
