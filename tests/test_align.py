@@ -67,6 +67,11 @@ def test_try_reverse_aligns_at_the_end(tmp_path, capsys):
     (["--align-expert", "--transducer=hard"], "leave out --transducer=hard"),
     (["--format=xml"], "--format takes one of text, tsv"),
     (["--iterations=0"], "--iterations takes a whole number from 1 up"),
+    (["--iterations=99999999999999999999"], "--iterations takes a whole number from 1 up to 1000000"),
+    (["--align-expert", "--most=99999999999999999999"], "--most takes a whole number from 1 up to 1000000"),
+    (["--most=3"], "--most belongs to --align-expert"),
+    (["--align-cls", "--iterations=3"], "--iterations belongs to --align-smart"),
+    (["--align-expert", "--try-reverse"], "--try-reverse does not go with --align-expert"),
 ])
 def test_errors(file, flags, message):
     process = il_morph("align", "--sigm2017format", *flags, file)
@@ -79,3 +84,10 @@ def test_the_expert_of_a_long_pair(tmp_path, capsys):
     path.write_text("a" * 700 + "\t" + "b" * 700 + "\tV\n", encoding="utf-8")
     lines = align(capsys, "--align-expert", "--most=1", str(path))
     assert lines[1].count("-a") == lines[1].count("+b") == 700
+
+
+def test_equal_pairs_have_a_title_each(tmp_path, capsys):
+    path = tmp_path / "twice"
+    path.write_text("walk\twalked\tV;PST\n" * 2, encoding="utf-8")
+    assert main(["align", "--align-cls", "--sigm2017format", str(path)]) == 0
+    assert capsys.readouterr().out.count("walk + V;PST → walked\n") == 2

@@ -26,11 +26,11 @@ Options:
 from __future__ import annotations
 
 import sys
-from itertools import groupby, islice
+from itertools import islice
 from typing import Iterable, Iterator, Sequence
 
 from il_morph.commands.arguments import (
-    choice, chosen_aligner, data_format, integer, optional, parse_arguments)
+    Arguments, choice, chosen_aligner, data_format, integer, optional, parse_arguments)
 from il_morph.data import read_samples
 from il_morph.decoding import describe
 from il_morph.errors import InputError
@@ -40,14 +40,17 @@ from il_morph.settings import ModelSettings
 from il_morph.vocabulary import Instance, Vocabulary
 
 
+MOST = 1_000_000
+
+
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     fmt, tsv = data_format(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
     transducer = optional(choice, args, "--transducer", "haem", ("haem", "hard"))
-    most = optional(integer, args, "--most", 5, 1)
-    if args["--align-expert"] and transducer == "hard":
-        raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out --transducer=hard")
-    aligner = make_aligner(chosen_aligner(args, "expert") or "smart", optional(integer, args, "--iterations", 150, 1),
+    aligner_name = chosen_aligner(args, "expert") or "smart"
+    refuse_what_has_no_effect(args, aligner_name, transducer)
+    most = optional(integer, args, "--most", 5, 1, MOST)
+    aligner = make_aligner(aligner_name, optional(integer, args, "--iterations", 150, 1, MOST),
                            optional(integer, args, "--dynet-seed", 1, 0), args["--try-reverse"])
     samples = read_samples(args["FILE"], fmt, need_output=True)
     vocabulary = Vocabulary.build(samples, ModelSettings(format=fmt.name, transducer=transducer))
@@ -58,6 +61,17 @@ def run(argv: list[str]) -> int:
         rows = aligned_rows(instances, vocabulary, aligner)
     sys.stdout.writelines(("\t".join(row) + "\n" for row in rows) if tsv else as_text(rows))
     return 0
+
+
+def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) -> None:
+    if args["--align-expert"] and transducer == "hard":
+        raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out --transducer=hard")
+    if args["--align-expert"] and args["--try-reverse"]:
+        raise InputError("--try-reverse does not go with --align-expert, which aligns nothing: leave out one of them")
+    if args["--most"] and not args["--align-expert"]:
+        raise InputError("--most belongs to --align-expert: leave it out")
+    if args["--iterations"] and (aligner != "smart" or args["--align-expert"]):
+        raise InputError("--iterations belongs to --align-smart: leave it out")
 
 
 def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:
@@ -83,11 +97,14 @@ def head(instance: Instance) -> list[str]:
 
 
 def as_text(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    for title, group in groupby(rows, key=title_of):
-        yield f"{title}\n"
-        for source, target, tag, *middle, actions in group:
-            aligned = middle if len(middle) == 2 else []
-            yield "".join(f"  {line}\n" for line in [*aligned, actions])
+    above = ""
+    for row in rows:
+        title, (*middle, actions) = title_of(row), row[3:]
+        of_expert = len(middle) == 1  # whose sequences for a pair are listed under one title
+        if title != above or not of_expert:
+            yield f"{title}\n"
+        yield "".join(f"  {line}\n" for line in ([] if of_expert else middle) + [actions])
+        above = title
 
 
 def title_of(row: Sequence[str]) -> str:
