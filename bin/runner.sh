@@ -166,10 +166,11 @@ make_pair() { # make_pair ROW: sets folder and pair for this model and the langu
     pair=$folder$'\t'${pair% }
 }
 
-is_overridden() { # is_overridden --flag=value: the flag is among the TRAIN-OPTIONS too
+is_overridden() { # is_overridden --flag=value: the flag, or another aligner, is among the TRAIN-OPTIONS
     local given
     for given in ${train_options[@]+"${train_options[@]}"}; do
         [ "${given%%=*}" != "${1%%=*}" ] || return 0
+        [[ $given != --align-* || $1 != --align-* ]] || return 0
     done
     return 1
 }

@@ -88,6 +88,12 @@ def test_train_options_take_precedence():
     assert " --epochs 2 --patience=1 --il-k=6 " in command
 
 
+@pytest.mark.parametrize("options", [["--align-cls"], ["--align-dumb", "--try-reverse"]])
+def test_an_aligner_among_the_train_options_replaces_that_of_the_table(options):
+    command, = dry_run("sigmorphon2016", "--models=ca", "--languages=german", "--seeds=1", "--", *options)
+    assert "--align-smart" not in command and f" {' '.join(options)} " in command
+
+
 def test_blanks_in_paths_are_quoted():
     command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", "--data", "/my data")
     assert command.endswith(r"/my\ data/german-task1-train /my\ data/german-task1-dev /r/task1/ca-d/german/1")
