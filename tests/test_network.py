@@ -8,6 +8,7 @@ import pytest
 
 dy = pytest.importorskip("dynet")
 
+import il_morph.cells as cells_module
 import il_morph.network as network_module
 import il_morph.sample
 from il_morph.data import SIGMORPHON2017, Sample, read_samples
@@ -123,6 +124,19 @@ def test_loss_and_gradients_of_a_whole_sequence_are_those_of_the_stock_model(set
         ours, stock = pair.update_on_sequence(instance, actions, pair.trainers(descend))
         assert ours == pytest.approx(stock, abs=2e-6)
         assert pair.difference() < 1e-6
+
+
+@pytest.mark.parametrize("settings", ["coupled", "vanilla", "two layers"])
+def test_recurrent_matrices_may_be_cut_into_blocks_anywhere(monkeypatch, settings):
+    """As those of the paper's size are: with and without dropout masks a step reads the parts of h and c."""
+    monkeypatch.setattr(cells_module, "GEMV_LIMIT", 3)
+    pair = Pair(random_model(scale=0.5, **SETTINGS[settings]), SAMPLES["sigmorphon2017"])
+    assert len(pair.ours.decoder[0].ranges) == 3
+    trainers = pair.trainers(descend)
+    for instance in pair.instances * 2:
+        ours, stock = pair.update(instance, trainers)
+        assert ours == pytest.approx(stock, abs=2e-6)
+    assert pair.difference() < 2e-6
 
 
 def test_feature_columns_may_be_cut_into_blocks_anywhere(monkeypatch):
