@@ -24,6 +24,6 @@ setup(
     package_dir={"il_morph.experiments": "experiments"},
     package_data={"il_morph.sample": ["*.tsv"], "il_morph.experiments": ["*/*.txt", "*/*.tsv"]},
     install_requires=["numpy", "editdistance", "docopt", "tqdm", f"dyNET38; {DYNET_WHEELS}"],
-    extras_require={"test": ["pytest", "hypothesis"], "plots": ["matplotlib"]},
+    extras_require={"test": ["pytest", "hypothesis", "matplotlib"], "plots": ["matplotlib"]},
     entry_points={"console_scripts": ["il-morph = il_morph.commands:main"]},
 )

@@ -31,8 +31,8 @@ def compare(*arguments):
 def files(tmp_path):
     published, measured = tmp_path / "published.tsv", tmp_path / "measured.tsv"
     published.write_text(PUBLISHED, encoding="utf-8")
-    lines = [["low", model, language, "-", seed, "9", "1.00", "-", "-", "-", f"{accuracy:.4f}", "abc"]
-             for model, language, seed, accuracy in RUNS]
+    lines = [["low", model, language, "-", seed, str(10 * int(seed[0])), f"{int(seed[0])}.50", "-", "-", "-",
+              f"{accuracy:.4f}", "abc"] for model, language, seed, accuracy in RUNS]
     measured.write_text("".join("\t".join(line) + "\n" for line in [HEADER, *lines]), encoding="utf-8")
     return published, f"--measured={measured}"
 
@@ -68,7 +68,20 @@ def test_variants_are_judged_by_the_noise_of_the_seeds(files):
 
 def test_the_time_that_runs_took(files):
     rows = section(compare("sigmorphon2017", *files).stdout, "How long the runs took")
-    assert rows[3] == ["low", "CA-R", "4", "9.0", "1.0", "1.0", "1.0"]
+    assert rows[3] == ["low", "CA-R", "4", "15.0", "2.0", "1.5", "2.5"]
+
+
+def test_runs_that_lack_a_figure(files):
+    """Runs without beam search, votes and whatever else has no time."""
+    measured = Path(files[1].partition("=")[2])
+    before = compare("sigmorphon2017", *files).stdout
+    with measured.open("a", encoding="utf-8") as stream:
+        stream.write("low\tca-r\tczech\t-\t3\t30\t3.50\t1\t1\t-\t-\tabc\n")
+    assert compare("sigmorphon2017", *files).stdout == before
+    with measured.open("a", encoding="utf-8") as stream:
+        stream.write("low\tca-d\tczech\t-\t1\t-\t-\t1\t1\t1\t5\tabc\nlow\tca-r\tklingon\t-\t1\t-\t-\t1\t1\t1\t5\tabc\n")
+    process = compare("sigmorphon2017", *files)
+    assert process.returncode == 2 and "klingon is not a language of sigmorphon2017" in process.stderr
 
 
 def test_output_and_picture_are_written(files, tmp_path):
@@ -77,6 +90,19 @@ def test_output_and_picture_are_written(files, tmp_path):
     assert (process.returncode, process.stdout) == (0, ""), process.stderr
     assert (tmp_path / "c.md").read_text(encoding="utf-8") == compare("sigmorphon2017", *files).stdout
     assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")[:1000]
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--plot=nowhere/p.svg"], "cannot write nowhere/p.svg"),
+    (["--plot=p.xyz"], "--plot takes a file .svg or .png"),
+    (["--plot=p.svg", "--setting=high"], "--setting takes low or medium, not 'high'"),
+    (["--setting=low"], "--setting belongs to --plot"),
+])
+def test_a_picture_that_cannot_be_drawn(files, tmp_path, flags, message):
+    pytest.importorskip("matplotlib")
+    process = compare("sigmorphon2017", *files, *flags)
+    assert process.returncode == 2 and message in process.stderr and process.stdout == ""
+    assert "Traceback" not in process.stderr
 
 
 @pytest.mark.parametrize("content, message", [

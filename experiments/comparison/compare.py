@@ -32,6 +32,7 @@ sys.path.insert(0, str(PROJECT))
 import csv
 import statistics
 from dataclasses import dataclass
+from io import BytesIO
 from math import sqrt
 from typing import Iterable, Optional
 
@@ -83,16 +84,29 @@ class Comparison:
 
 def main(arguments: dict) -> None:
     table = load_table(arguments["TABLE"])
+    check_plot(arguments, table)
     runs = read_runs(table, arguments["--measured"] or EXPERIMENTS / table.name / "measured.tsv")
+    runs = [run for run in runs if run.test_beam4 is not None]
     comparisons = list(compare(table, runs, read_published(arguments["PUBLISHED"], table)))
     text = "\n".join([f"# {table.title}: our runs beside the authors'", "", "Test accuracy in percent, beam 4.", "",
                       *sections(comparisons), *seed_noise(runs), *variants(runs), *durations(runs)])
     if arguments["--plot"]:
-        plot(comparisons, arguments["--setting"] or table.settings[0], arguments["--plot"])
+        write_atomically(arguments["--plot"], plot(comparisons, arguments["--setting"] or table.settings[0],
+                                                   Path(arguments["--plot"]).suffix[1:]))
     if arguments["--output"]:
         write_atomically(arguments["--output"], text)
     else:
         sys.stdout.write(text)
+
+
+def check_plot(arguments: dict, table: Table) -> None:
+    setting, path = arguments["--setting"], arguments["--plot"]
+    if setting and not path:
+        raise InputError("--setting belongs to --plot: leave it out")
+    if setting and setting not in table.settings:
+        raise InputError(f"--setting takes {' or '.join(table.settings)}, not {setting!r}")
+    if path and Path(path).suffix not in (".svg", ".png"):
+        raise InputError(f"--plot takes a file .svg or .png, not {path!r}")
 
 
 # what there is to compare
@@ -132,6 +146,8 @@ def compare(table: Table, runs: list[Run], published: dict) -> Iterable[Comparis
         groups.setdefault((run.setting, run.model, run.language), []).append(run)
 
     def theirs(setting: str, model: str, language: str, kind: str) -> Optional[Published]:
+        if language not in table.languages:
+            raise InputError(f"{language} is not a language of {table.name}: see experiments/{table.name}/languages.tsv")
         column = table.languages[language]
         places = [(SETTINGS.get(setting, setting), name, kind, written)
                   for name in names.get((setting, model), []) for written in (language, column)]
@@ -232,8 +248,8 @@ def seed_noise(runs: list[Run]) -> Iterable[str]:
     rows = [row for row in rows if row[2] is not None]
     if rows:
         yield from ["## How much seeds differ", "", "Standard deviation of single models of the same language, pooled.", "",
-                    "| setting | model | languages | sd |", "|---|---|---:|---:|"]
-        yield from (f"| {setting} | {name(model)} | {languages} | {sd:.2f} |" for setting, model, sd, languages in rows)
+                    "| setting | model | languages (and folds) | sd |", "|---|---|---:|---:|"]
+        yield from (f"| {setting} | {name(model)} | {groups} | {sd:.2f} |" for setting, model, sd, groups in rows)
         yield ""
 
 
@@ -262,7 +278,7 @@ def variants(runs: list[Run]) -> Iterable[str]:
 def durations(runs: list[Run]) -> Iterable[str]:
     groups: dict = {}
     for run in runs:
-        if run.voters == 1:
+        if run.voters == 1 and run.minutes is not None and run.epochs is not None:
             groups.setdefault((run.setting, run.model), []).append(run)
     if groups:
         yield from ["## How long the runs took", "", "| setting | model | runs | epochs | minutes | shortest | longest |",
@@ -276,8 +292,8 @@ def durations(runs: list[Run]) -> Iterable[str]:
 
 # picture
 
-def plot(comparisons: list[Comparison], setting: str, path: str) -> None:
-    """Our accuracy against the authors', a point for each language."""
+def plot(comparisons: list[Comparison], setting: str, kind: str) -> bytes:
+    """Our accuracy against the authors', a point for each language, as svg or png."""
     try:
         import matplotlib
     except ImportError:
@@ -289,25 +305,27 @@ def plot(comparisons: list[Comparison], setting: str, path: str) -> None:
     own = [each for each in comparisons if each.setting == setting and each.model in ("ca-d", "ca-r", "ca-rm")]
     models = list(dict.fromkeys(each.model for each in own))
     if not models:
-        raise InputError(f"--setting: no runs of CA-D, CA-R or CA-RM to compare in {setting!r}")
+        raise InputError(f"--plot: there are no runs of CA-D, CA-R or CA-RM to compare in {setting}")
     figure, axes = pyplot.subplots(1, len(models), figsize=(4.2 * len(models), 4.4), sharey=True, squeeze=False)
     for axis, model in zip(axes[0], models):
         draw(axis, [each for each in own if each.model == model], name(model))
     axes[0][0].set_ylabel("ours, test accuracy")
     figure.tight_layout()
-    kind = Path(path).suffix.lstrip(".") or "png"
-    figure.savefig(path, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else None)
+    picture = BytesIO()
+    figure.savefig(picture, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else None)
+    return picture.getvalue()
 
 
 def draw(axis, comparisons: list[Comparison], title: str) -> None:
-    styles = {"one": ("one model", "o", "none"), "single": ("single models", "s", "none"), "vote": ("five models voting", "o", "C1")}
+    styles = {"one": ("one model against their vote", "o", "none"), "single": ("single models", "s", "none"),
+              "vote": ("votes of five", "o", "C1")}
     axis.plot([0, 100], [0, 100], color="0.7", linewidth=0.8)
     for kind, (label, marker, fill) in styles.items():
         own = [each for each in comparisons if each.kind == kind]
         axis.scatter([each.theirs.accuracy for each in own], [each.ours for each in own], s=22, marker=marker,
                      facecolors=fill, edgecolors="C1" if fill != "none" else "C0", linewidths=0.8,
                      label=f"{label} ({len(own)})" if own else None)
-    axis.set(title=title, xlabel="authors, five models voting", xlim=(0, 100), ylim=(0, 100), aspect="equal")
+    axis.set(title=title, xlabel="authors, test accuracy", xlim=(0, 100), ylim=(0, 100), aspect="equal")
     axis.legend(loc="upper left", frameon=False)
 
 
