@@ -54,7 +54,7 @@ def test_singles_are_compared_with_singles_and_votes_with_votes(files):
 
 
 def test_one_model_is_set_beside_the_vote_where_no_singles_were_published(files):
-    one = section(compare("sigmorphon2017", *files).stdout, "One model against the authors' five models voting")
+    one = section(compare("sigmorphon2017", *files).stdout, "Our single models against the authors' five models voting")
     assert one[2] == ["CA-R", "2", "4", "38.5", "40.0", "-1.50", "0.71", "czech -2.0", "latin -1.0", "–"]
 
 

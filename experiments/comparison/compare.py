@@ -4,7 +4,7 @@ Usage:
   compare.py [options] TABLE PUBLISHED
 
 Prints, in Markdown, what the runs in experiments/TABLE/measured.tsv say: single models against published
-single models, votes against votes, and one model against the authors' vote where they published no more;
+single models, votes against votes, and our single models against the authors' vote where they published no more;
 then how much seeds differ, what variants of a model (ca-r-uniform, ...) are worth against that noise, and
 how long the runs took.
 
@@ -50,7 +50,7 @@ COLUMNS = ("dataset", "setting", "model", "kind", "language", "mean_accuracy", "
 KINDS = {
     "single": "Single models against the authors' single models",
     "vote": "Five models voting against the authors' five models voting",
-    "one": "One model against the authors' five models voting (they published no single models of these)",
+    "one": "Our single models against the authors' five models voting (they published no single ones of these)",
 }
 
 
@@ -317,7 +317,7 @@ def plot(comparisons: list[Comparison], setting: str, kind: str) -> bytes:
 
 
 def draw(axis, comparisons: list[Comparison], title: str) -> None:
-    styles = {"one": ("one model against their vote", "o", "none"), "single": ("single models", "s", "none"),
+    styles = {"one": ("single models against their vote", "o", "none"), "single": ("single models", "s", "none"),
               "vote": ("votes of five", "o", "C1")}
     axis.plot([0, 100], [0, 100], color="0.7", linewidth=0.8)
     for kind, (label, marker, fill) in styles.items():
