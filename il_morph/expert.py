@@ -57,7 +57,6 @@ class Expert:
         copy = {COPY: self.costs[i + 1][j + 1]}
         return {**copy, DELETE: 1 + self.costs[i + 1][j], **insert} if self.optimal else copy
 
-
     def number_of_optimal_sequences(self) -> int:
         """How many sequences of actions lead to the target at the least cost."""
         counts: dict[tuple[int, int], int] = {(len(self.x), len(self.target)): 1}

@@ -27,6 +27,7 @@ class Model(NamedTuple):
     setting: str
     name: str
     system: str  # its row in the paper's table
+    options: str  # what il-morph train is given
 
 
 class Cells(NamedTuple):
@@ -82,7 +83,7 @@ def load_table(name: str) -> Table:
         folds=facts["folds"].split(),
         seeds=facts["seeds"].split(),
         languages={row["language"]: row["column"] for row in _rows(folder / "languages.tsv")},
-        models=[Model(row["setting"], row["model"], row["table"]) for row in _rows(folder / "models.tsv")],
+        models=[Model(row["setting"], row["model"], row["table"], row["options"]) for row in _rows(folder / "models.tsv")],
         paper={row.pop("system"): row for row in _rows(folder / "paper.tsv")},
         notes=[(row["systems"].split(), row["note"]) for row in _rows(notes)] if notes.exists() else [],
     )

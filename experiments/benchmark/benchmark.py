@@ -32,7 +32,7 @@ import numpy as np
 from docopt import docopt
 
 from il_morph.data import FORMATS, read_samples
-from il_morph.errors import InputError
+from il_morph.errors import InputError, errors_for_people
 from il_morph.experiment import start_dynet
 from il_morph.modelfile import Model, save_model, weight_shapes
 from il_morph.settings import ModelSettings
@@ -191,8 +191,5 @@ def speed_requirements(name: str, training: dict, decoding: dict, epochs: int) -
 
 
 if __name__ == "__main__":
-    try:
+    with errors_for_people("benchmark.py"):
         main(docopt(__doc__))
-    except InputError as error:
-        print(f"benchmark.py: error: {error}", file=sys.stderr)
-        sys.exit(2)

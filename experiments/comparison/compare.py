@@ -38,7 +38,7 @@ from typing import Iterable, Optional
 
 from docopt import docopt
 
-from il_morph.errors import InputError
+from il_morph.errors import InputError, errors_for_people
 from il_morph.files import read_bytes, write_atomically
 from il_morph.tables import EXPERIMENTS, Run, Table, load_table, read_runs
 
@@ -132,10 +132,10 @@ def number(text: str) -> Optional[float]:
 def published_names(table: Table) -> dict[tuple[str, str], list[str]]:
     """Setting and model -> the names it may have; those of models with an aligner end with its name."""
     names = {}
-    for row in csv.DictReader((EXPERIMENTS / table.name / "models.tsv").open(encoding="utf-8"), delimiter="\t"):
-        system = SYSTEMS.get(row["model"])
-        endings = [ending for flag, both in ALIGNERS.items() if flag in row["options"] for ending in both]
-        names[row["setting"], row["model"]] = [system, *(f"{system}-{ending}" for ending in endings)] if system else []
+    for model in table.models:
+        system = SYSTEMS.get(model.name)
+        endings = [ending for flag, both in ALIGNERS.items() if flag in model.options for ending in both]
+        names[model.setting, model.name] = [system, *(f"{system}-{ending}" for ending in endings)] if system else []
     return names
 
 
@@ -330,8 +330,5 @@ def draw(axis, comparisons: list[Comparison], title: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with errors_for_people("compare.py"):
         main(docopt(__doc__))
-    except InputError as error:
-        print(f"compare.py: error: {error}", file=sys.stderr)
-        sys.exit(2)
