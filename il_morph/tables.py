@@ -119,6 +119,10 @@ class Run:
     commit: str
 
     @property
+    def place(self) -> Tuple[str, ...]:
+        return self.setting, self.model, self.language, self.fold, self.seed
+
+    @property
     def voters(self) -> int:
         return self.seed.count("+") + 1
 
@@ -131,7 +135,14 @@ def read_runs(table: Table, root: PathLike) -> List[Run]:
     """The runs below a results folder, or those listed in a measured.tsv."""
     if os.path.isdir(root):
         return sorted(_runs_below(table, Path(root)), key=_order(table))
-    return _measured_runs(Path(root))
+    return _measured_runs(table, Path(root))
+
+
+def add_measured(table: Table, listed: PathLike, runs: Sequence[Run]) -> List[Run]:
+    """These runs, and those in a measured.tsv that are not made again among them."""
+    found = {run.place: run for run in (_measured_runs(table, Path(listed)) if os.path.exists(listed) else [])}
+    found.update((run.place, run) for run in runs)
+    return sorted(found.values(), key=_order(table))
 
 
 def measured(runs: Sequence[Run]) -> str:
@@ -148,7 +159,7 @@ def _as_text(name: str, value: Any) -> str:
     return str(value)
 
 
-def _measured_runs(path: Path) -> List[Run]:
+def _measured_runs(table: Table, path: Path) -> List[Run]:
     try:
         header, *lines = [line.split("\t") for line in _lines(path)] or [[]]
     except UnicodeDecodeError:
@@ -160,9 +171,13 @@ def _measured_runs(path: Path) -> List[Run]:
         try:
             figures = [None if text == NONE else float(text) for text in line[6:11]]
             epochs = None if line[5] == NONE else int(line[5])
-            runs.append(Run(*line[:5], epochs, *figures, *line[11:]))
+            run = Run(*line[:5], epochs, *figures, *line[11:])
+            if not (run.setting in table.settings and SEEDS.fullmatch(run.seed)):
+                raise ValueError
+            runs.append(run)
         except (ValueError, IndexError, TypeError):
-            raise InputError(f"{path}, line {number}: not a run; write the file anew with il-morph table --measured") from None
+            raise InputError(f"{path}, line {number}: not a run of {table.name}; "
+                             "mend the line, or delete the file and write it with il-morph table --measured") from None
     return runs
 
 

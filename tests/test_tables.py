@@ -214,9 +214,10 @@ def test_a_run_without_commit(results2016):
     assert [run.commit for run in runs if run.language == "russian"] == ["-", "-", "-"]
 
 
-def test_a_broken_row_is_named(results2016, tmp_path):
+@pytest.mark.parametrize("right, wrong", [("90.0000", "ninety"), ("task1\t", "task2\t"), ("\t1\t7", "\tone\t7")])
+def test_a_broken_row_is_named(results2016, tmp_path, right, wrong):
     table = load_table("sigmorphon2016")
-    text = measured(read_runs(table, results2016)).replace("90.0000", "ninety")
+    text = measured(read_runs(table, results2016)).replace(right, wrong)
     (tmp_path / "measured.tsv").write_text(text)
     with pytest.raises(InputError, match="measured.tsv, line 2: not a run"):
         read_runs(table, tmp_path / "measured.tsv")
@@ -238,3 +239,27 @@ def test_a_list_of_runs_is_not_emptied(tmp_path, capsys):
     message = error_of(capsys, "table", "celex", str(tmp_path / "empty"), f"--measured={measured}")
     assert "no finished runs" in message and "--measured" in message
     assert measured.read_text(encoding="utf-8") == "precious\n"
+
+
+def test_runs_listed_earlier_are_kept_unless_made_again(tmp_path, capsys):
+    """Results folders come and go; what was measured in one that is gone stays measured."""
+    listed, folders = tmp_path / "measured.tsv", [tmp_path / "first", tmp_path / "second"]
+    add_run(folders[0] / "task1" / "ca-d" / "german" / "1", 95.0)
+    add_run(folders[0] / "task1" / "ca-d" / "russian" / "1", 90.0)
+    add_ensemble(folders[0] / "task1" / "ca-d" / "russian" / "1+2", 93.0)
+    add_run(folders[1] / "task1" / "ca-d" / "russian" / "1", 91.0)
+    add_run(folders[1] / "task1" / "ca-d" / "russian" / "2", 92.0)
+    for folder in folders:
+        rows = tsv(capsys, "sigmorphon2016", folder, f"--measured={listed}")
+    assert rows["ours", "CA-D", "runs"]["Avg"] == "2/50", "the table shows the folder that was named"
+    runs = read_runs(load_table("sigmorphon2016"), listed)
+    assert [(run.language, run.seed, run.test_beam4) for run in runs] == [
+        ("russian", "1", 91.0), ("russian", "2", 92.0), ("russian", "1+2", 93.0), ("german", "1", 95.0)]
+
+
+def test_a_file_that_is_no_list_of_runs_is_not_overwritten(results2016, tmp_path, capsys):
+    precious = tmp_path / "thesis.tex"
+    precious.write_text("precious\n", encoding="utf-8")
+    assert "neither a results folder nor a list" in error_of(
+        capsys, "table", "sigmorphon2016", str(results2016), f"--measured={precious}")
+    assert precious.read_text(encoding="utf-8") == "precious\n"

@@ -14,7 +14,8 @@ Arguments:
 
 Options:
   --format=FORMAT  text, markdown or tsv [default: text]
-  --measured=FILE  write the runs to FILE too, a row each: epochs, minutes, accuracies, commit
+  --measured=FILE  write the runs to FILE too, a row each: epochs, minutes, accuracies, commit;
+                   runs that FILE lists already stay there unless they were made again
   -h --help        show this text
 """
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import List
 from il_morph.commands.arguments import choice, parse_arguments
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
-from il_morph.tables import load_table, measured, read_runs, render
+from il_morph.tables import add_measured, load_table, measured, read_runs, render
 
 
 def run(argv: List[str]) -> int:
@@ -37,6 +38,6 @@ def run(argv: List[str]) -> int:
         if not runs:
             raise InputError(f"there are no finished runs in {args['RESULTS-ROOT']}: nothing is written to "
                              f"--measured={args['--measured']}")
-        write_atomically(args["--measured"], measured(runs))
+        write_atomically(args["--measured"], measured(add_measured(table, args["--measured"], runs)))
     sys.stdout.write(render(table, runs, layout))
     return 0
