@@ -46,7 +46,7 @@ def section(text, title):
 def test_singles_are_compared_with_singles_and_votes_with_votes(files):
     text = compare("sigmorphon2017", *files).stdout
     single = section(text, "Single models against the authors' single models: low")
-    assert single[2] == ["CA", "2", "2", "29.0", "30.0", "-1.00", "2.83", "czech -3.0", "latin +1.0", "czech"]
+    assert single[2] == ["CA", "2", "2", "29.0", "30.0", "-1.00", "2.83", "czech -3.0", "latin +1.0", "czech (-3.0 sd)"]
     assert ["latin", "21.0", "20.0 ± 1.5"] in single
     vote = section(text, "Five models voting against the authors' five models voting: low")
     assert [row[0] for row in vote] == ["model", "---", "CA", "language", "---", "latin"]
@@ -56,6 +56,34 @@ def test_singles_are_compared_with_singles_and_votes_with_votes(files):
 def test_one_model_is_set_beside_the_vote_where_no_singles_were_published(files):
     one = section(compare("sigmorphon2017", *files).stdout, "Our single models against the authors' five models voting")
     assert one[2] == ["CA-R", "2", "4", "38.5", "40.0", "-1.50", "0.71", "czech -2.0", "latin -1.0", "–"]
+
+
+def add_runs(files, *runs):
+    lines = [["low", "ca-r", language, "-", seed, "-", "-", "-", "-", "-", f"{accuracy:.4f}", "abc"]
+             for language, seed, accuracy in runs]
+    with Path(files[1].partition("=")[2]).open("a", encoding="utf-8") as stream:
+        stream.write("".join("\t".join(line) + "\n" for line in lines))
+
+
+def test_what_voting_is_worth(files):
+    """Votes of all five seeds count, against the mean of their members."""
+    assert "What voting is worth" not in compare("sigmorphon2017", *files).stdout
+    add_runs(files, ("latin", "3", 28), ("latin", "4", 30), ("latin", "5", 29), ("latin", "1+2+3+4+5", 33),
+             ("czech", "1+2+3+4+5", 60))
+    text = compare("sigmorphon2017", *files).stdout
+    assert section(text, "What voting is worth")[2:] == [["low", "CA-R", "1", "+4.00", "–", "+4.0", "+4.0"]]
+
+
+def test_without_published_deviations_languages_are_judged_by_the_others(files):
+    """Five languages 1 below the authors' vote and one 13 above: 2.04 standard deviations off the mean."""
+    title = "Our single models against the authors' five models voting"
+    others = ["danish", "dutch", "english", "finnish"]
+    with files[0].open("a", encoding="utf-8") as stream:
+        stream.write("".join(f"sigmorphon2017\tlow\tCA-R\tensemble\t{name}\t30.0\tNA\n" for name in others))
+    add_runs(files, *((name, "1", 29) for name in others[1:]), ("czech", "3", 51))
+    assert section(compare("sigmorphon2017", *files).stdout, title)[2][-1] == "–", "five are too few"
+    add_runs(files, ("danish", "1", 43))
+    assert section(compare("sigmorphon2017", *files).stdout, title)[2][-1] == "danish (+2.0 sd)"
 
 
 def test_variants_are_judged_by_the_noise_of_the_seeds(files):

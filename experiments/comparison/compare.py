@@ -5,8 +5,11 @@ Usage:
 
 Prints, in Markdown, what the runs in experiments/TABLE/measured.tsv say: single models against published
 single models, votes against votes, and our single models against the authors' vote where they published no more;
-then how much seeds differ, what variants of a model (ca-r-uniform, ...) are worth against that noise, and
-how long the runs took.
+then what voting is worth, how much seeds differ, what variants of a model (ca-r-uniform, ...) are worth against
+that noise, and how long the runs took.
+
+The last column of a comparison lists the languages that lie more than two standard deviations off: those of the
+authors' single models where they published them, and else those of the differences themselves around their mean.
 
 Arguments:
   TABLE        sigmorphon2016, sigmorphon2017, celex or lemmatization
@@ -47,6 +50,7 @@ SYSTEMS = {"ca": "CA", "ca-crp": "CA", "ha": "HASTAR", "ca-mrt": "CA-MRT", "ha-m
 ALIGNERS = {"--align-cls": ("LCS", "cls"), "--align-smart": ("CRP", "crp")}
 SETTINGS = {"0500": "bytask-500"}  # where they are named differently
 COLUMNS = ("dataset", "setting", "model", "kind", "language", "mean_accuracy", "std_accuracy_sample")
+ENOUGH = 6  # of fewer languages none can lie more than two standard deviations off their mean
 KINDS = {
     "single": "Single models against the authors' single models",
     "vote": "Five models voting against the authors' five models voting",
@@ -76,11 +80,6 @@ class Comparison:
     def difference(self) -> float:
         return self.ours - self.theirs.accuracy
 
-    @property
-    def deviations(self) -> Optional[float]:
-        """The difference in standard deviations of the authors' single models."""
-        return self.difference / self.theirs.sd if self.theirs.sd else None
-
 
 def main(arguments: dict) -> None:
     table = load_table(arguments["TABLE"])
@@ -89,7 +88,7 @@ def main(arguments: dict) -> None:
     runs = [run for run in runs if run.test_beam4 is not None]
     comparisons = list(compare(table, runs, read_published(arguments["PUBLISHED"], table)))
     text = "\n".join([f"# {table.title}: our runs beside the authors'", "", "Test accuracy in percent, beam 4.", "",
-                      *sections(comparisons), *seed_noise(runs), *variants(runs), *durations(runs)])
+                      *sections(comparisons), *votes(table, runs), *seed_noise(runs), *variants(runs), *durations(runs)])
     if arguments["--plot"]:
         write_atomically(arguments["--plot"], plot(comparisons, arguments["--setting"] or table.settings[0],
                                                    Path(arguments["--plot"]).suffix[1:]))
@@ -181,12 +180,24 @@ def summary(comparisons: list[Comparison]) -> Iterable[str]:
     for model in dict.fromkeys(each.model for each in comparisons):
         own = sorted((each for each in comparisons if each.model == model), key=lambda each: each.difference)
         differences = [each.difference for each in own]
-        far = [each.language for each in own if each.deviations is not None and abs(each.deviations) > 2]
-        known = any(each.deviations is not None for each in own)
         yield (f"| {name(model)} | {len(own)} | {sum(each.runs for each in own)} | {mean(each.ours for each in own)} | "
                f"{mean(each.theirs.accuracy for each in own)} | {statistics.fmean(differences):+.2f} | "
                f"{spread(differences)} | {own[0].language} {own[0].difference:+.1f} | "
-               f"{own[-1].language} {own[-1].difference:+.1f} | {(', '.join(far) or 'none') if known else '–'} |")
+               f"{own[-1].language} {own[-1].difference:+.1f} | {far_off(own)} |")
+
+
+def far_off(comparisons: list[Comparison]) -> str:
+    """The languages beyond two standard deviations, and by how many they are off."""
+    differences = [each.difference for each in comparisons]
+    if all(each.theirs.sd for each in comparisons):
+        deviations = [each.difference / each.theirs.sd for each in comparisons]
+    elif len(comparisons) >= ENOUGH and statistics.stdev(differences):
+        center, sd = statistics.fmean(differences), statistics.stdev(differences)
+        deviations = [(difference - center) / sd for difference in differences]
+    else:
+        return "–"
+    far = [f"{each.language} ({by:+.1f} sd)" for each, by in zip(comparisons, deviations) if abs(by) > 2]
+    return ", ".join(far) or "none"
 
 
 def by_language(comparisons: list[Comparison]) -> Iterable[str]:
@@ -219,7 +230,31 @@ def spread(values: list[float]) -> str:
     return f"{statistics.stdev(values):.2f}" if len(values) > 1 else "–"
 
 
-# seeds and variants
+# votes, seeds and variants
+
+def vote_gains(table: Table, runs: list[Run]) -> dict[tuple[str, str], list[float]]:
+    """Setting and model -> by how much each vote of all seeds is better than the mean of its members."""
+    cells, gains = accuracies(runs), {}
+    for run in runs:
+        if run.voters == len(table.seeds) > 1:
+            singles = cells.get((run.setting, run.model), {})
+            members = [(run.language, run.fold, seed) for seed in run.seed.split("+")]
+            if all(member in singles for member in members):
+                gain = run.test_beam4 - statistics.fmean(singles[member] for member in members)
+                gains.setdefault((run.setting, run.model), []).append(gain)
+    return gains
+
+
+def votes(table: Table, runs: list[Run]) -> Iterable[str]:
+    gains = vote_gains(table, runs)
+    if gains:
+        yield from ["## What voting is worth", "", "A vote of five models against the mean of its members, in our runs.", "",
+                    "| setting | model | languages | mean gain | sd over languages | lowest | highest |",
+                    "|---|---|---:|---:|---:|---:|---:|"]
+        yield from (f"| {setting} | {name(model)} | {len(each)} | {statistics.fmean(each):+.2f} | {spread(each)} | "
+                    f"{min(each):+.1f} | {max(each):+.1f} |" for (setting, model), each in gains.items())
+        yield ""
+
 
 def accuracies(runs: list[Run]) -> dict[tuple[str, ...], dict[tuple[str, ...], float]]:
     """Setting and model -> language, fold and seed -> accuracy of single models."""
