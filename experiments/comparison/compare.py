@@ -265,12 +265,17 @@ def accuracies(runs: list[Run]) -> dict[tuple[str, ...], dict[tuple[str, ...], f
     return found
 
 
-def seed_deviation(cells: dict[tuple[str, ...], float]) -> tuple[Optional[float], int]:
-    """Standard deviation of the seeds of a language and fold, pooled, and how many of these there are."""
+def by_group(cells: dict[tuple[str, ...], float]) -> dict[tuple[str, str], list[float]]:
+    """Language and fold -> the accuracies of its seeds."""
     groups: dict = {}
     for (language, fold, _), accuracy in cells.items():
         groups.setdefault((language, fold), []).append(accuracy)
-    several = [values for values in groups.values() if len(values) > 1]
+    return groups
+
+
+def seed_deviation(cells: dict[tuple[str, ...], float]) -> tuple[Optional[float], int]:
+    """Standard deviation of the seeds of a language and fold, pooled, and how many of these there are."""
+    several = [values for values in by_group(cells).values() if len(values) > 1]
     if not several:
         return None, 0
     freedom = sum(len(values) - 1 for values in several)
@@ -292,21 +297,22 @@ def variants(runs: list[Run]) -> Iterable[str]:
     """What a change of a model is worth: variants are named after their model, as ca-r-uniform after ca-r."""
     found, lines = accuracies(runs), []
     for (setting, variant), cells in found.items():
-        model = variant.rpartition("-")[0]
-        if variant in SYSTEMS or (setting, model) not in found:
+        base = found.get((setting, variant.rpartition("-")[0]))
+        if variant in SYSTEMS or not base:
             continue
-        base, (sd, _) = found[setting, model], seed_deviation(found[setting, model])
-        shared = [cell for cell in cells if cell in base]
+        with_change, without, (sd, _) = by_group(cells), by_group(base), seed_deviation(base)
+        shared = [group for group in with_change if group in without]
         if shared and sd is not None:
-            difference = statistics.fmean(cells[cell] - base[cell] for cell in shared)
-            noise = sd * sqrt(2 / len(shared))
-            lines.append(f"| {setting} | {variant} | {len(shared)} | {mean(base[cell] for cell in shared)} | "
-                         f"{mean(cells[cell] for cell in shared)} | {difference:+.2f} | {noise:.2f} | "
-                         f"{'yes' if abs(difference) > 2 * noise else 'no'} |")
+            changed, unchanged = ([statistics.fmean(side[group]) for group in shared] for side in (with_change, without))
+            difference = statistics.fmean(changed) - statistics.fmean(unchanged)
+            noise = sd * sqrt(sum(1 / len(side[group]) for group in shared for side in (with_change, without))) / len(shared)
+            lines.append(f"| {setting} | {variant} | {len(shared)} | {mean(unchanged)} | {mean(changed)} | "
+                         f"{difference:+.2f} | {noise:.2f} | {'yes' if abs(difference) > 2 * noise else 'no'} |")
     if lines:
         yield from ["## What variants are worth", "",
-                    "The noise is the standard deviation of such a mean difference if only the seeds differed.", "",
-                    "| setting | variant | runs | model | variant | difference | noise | beyond twice the noise |",
+                    "Means over languages of the mean over seeds. The noise is the standard deviation that the difference",
+                    "would have if only the seeds differed.", "",
+                    "| setting | variant | languages (and folds) | model | variant | difference | noise | beyond twice the noise |",
                     "|---|---|---:|---:|---:|---:|---:|---|", *lines, ""]
 
 
