@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import statistics
@@ -63,6 +64,10 @@ class Table:
         return [(setting, language) for setting in self.settings
                 for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
 
+    def is_full_vote(self, run: "Run") -> bool:
+        """Did all seeds of the paper vote?"""
+        return len(self.seeds) > 1 and run.seed == "+".join(self.seeds)
+
     @property
     def runs_per_group(self) -> int:
         return len(self.folds or [NONE]) * len(self.seeds)
@@ -123,6 +128,11 @@ class Run:
         return self.setting, self.model, self.language, self.fold, self.seed
 
     @property
+    def members(self) -> List[Tuple[str, ...]]:
+        """The places of the single models that voted; of a single model its own."""
+        return [(*self.place[:-1], seed) for seed in self.seed.split("+")]
+
+    @property
     def voters(self) -> int:
         return self.seed.count("+") + 1
 
@@ -139,10 +149,20 @@ def read_runs(table: Table, root: PathLike) -> List[Run]:
 
 
 def add_measured(table: Table, listed: PathLike, runs: Sequence[Run]) -> List[Run]:
-    """These runs, and those in a measured.tsv that are not made again among them."""
-    found = {run.place: run for run in (_measured_runs(table, Path(listed)) if os.path.exists(listed) else [])}
-    found.update((run.place, run) for run in runs)
-    return sorted(found.values(), key=_order(table))
+    """These runs, and those in a measured.tsv that are not made again among them.
+
+    A listed vote goes when one of its members has come out differently.
+    """
+    there = os.path.isfile(listed) and os.path.getsize(listed)  # a pipe cannot be read first
+    old = {run.place: run for run in (_measured_runs(table, Path(listed)) if there else [])}
+    new = {run.place: run for run in runs}
+    changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
+    kept = [run for place, run in old.items() if place not in new and not changed.intersection(run.members)]
+    return sorted([*kept, *runs], key=_order(table))
+
+
+def _accuracy_cell(run: Run) -> str:
+    return _as_text("test_beam4", run.test_beam4)
 
 
 def measured(runs: Sequence[Run]) -> str:
@@ -166,19 +186,31 @@ def _measured_runs(table: Table, path: Path) -> List[Run]:
         header, lines = [], []
     if header != HEADER:
         raise InputError(f"{path} is neither a results folder nor a list of runs with the columns {', '.join(HEADER)}")
-    runs = []
+    runs: Dict[Tuple[str, ...], Run] = {}
     for number, line in enumerate(lines, start=2):
         try:
-            figures = [None if text == NONE else float(text) for text in line[6:11]]
-            epochs = None if line[5] == NONE else int(line[5])
-            run = Run(*line[:5], epochs, *figures, *line[11:])
+            run = _measured_run(line)
             if not (run.setting in table.settings and SEEDS.fullmatch(run.seed)):
                 raise ValueError
-            runs.append(run)
         except (ValueError, IndexError, TypeError):
-            raise InputError(f"{path}, line {number}: not a run of {table.name}; "
-                             "mend the line, or delete the file and write it with il-morph table --measured") from None
-    return runs
+            raise InputError(f"{path}, line {number}: not a run of {table.name}; mend or delete the line") from None
+        if run.place in runs:
+            raise InputError(f"{path}, line {number}: the same run as in a line above; delete one of them")
+        runs[run.place] = run
+    return list(runs.values())
+
+
+def _measured_run(cells: List[str]) -> Run:
+    epochs = None if cells[5] == NONE else int(cells[5])
+    return Run(*cells[:5], epochs, *map(figure, cells[6:11]), *cells[11:])
+
+
+def figure(text: str, missing: str = NONE) -> Optional[float]:
+    """A finite number, or nothing."""
+    value = None if text == missing else float(text)
+    if value is not None and not math.isfinite(value):
+        raise ValueError(f"{text} is not a finite number")
+    return value
 
 
 def _runs_below(table: Table, root: Path) -> Iterator[Run]:

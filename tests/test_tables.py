@@ -214,7 +214,7 @@ def test_a_run_without_commit(results2016):
     assert [run.commit for run in runs if run.language == "russian"] == ["-", "-", "-"]
 
 
-@pytest.mark.parametrize("right, wrong", [("90.0000", "ninety"), ("task1\t", "task2\t"), ("\t1\t7", "\tone\t7")])
+@pytest.mark.parametrize("right, wrong", [("90.0000", "ninety"), ("90.0000", "nan"), ("task1\t", "task2\t"), ("\t1\t7", "\tone\t7")])
 def test_a_broken_row_is_named(results2016, tmp_path, right, wrong):
     table = load_table("sigmorphon2016")
     text = measured(read_runs(table, results2016)).replace(right, wrong)
@@ -247,14 +247,42 @@ def test_runs_listed_earlier_are_kept_unless_made_again(tmp_path, capsys):
     add_run(folders[0] / "task1" / "ca-d" / "german" / "1", 95.0)
     add_run(folders[0] / "task1" / "ca-d" / "russian" / "1", 90.0)
     add_ensemble(folders[0] / "task1" / "ca-d" / "russian" / "1+2", 93.0)
-    add_run(folders[1] / "task1" / "ca-d" / "russian" / "1", 91.0)
+    add_run(folders[1] / "task1" / "ca-d" / "russian" / "1", 90.0, epochs=8)
     add_run(folders[1] / "task1" / "ca-d" / "russian" / "2", 92.0)
     for folder in folders:
         rows = tsv(capsys, "sigmorphon2016", folder, f"--measured={listed}")
     assert rows["ours", "CA-D", "runs"]["Avg"] == "2/50", "the table shows the folder that was named"
     runs = read_runs(load_table("sigmorphon2016"), listed)
     assert [(run.language, run.seed, run.test_beam4) for run in runs] == [
-        ("russian", "1", 91.0), ("russian", "2", 92.0), ("russian", "1+2", 93.0), ("german", "1", 95.0)]
+        ("russian", "1", 90.0), ("russian", "2", 92.0), ("russian", "1+2", 93.0), ("german", "1", 95.0)]
+    assert runs[0].epochs == 8, "the run made again"
+
+
+def test_a_vote_whose_member_came_out_differently_is_listed_no_more(tmp_path, capsys):
+    listed = tmp_path / "measured.tsv"
+    for folder, accuracy in (("first", 90.0), ("second", 91.0)):
+        add_run(tmp_path / folder / "task1" / "ca-d" / "russian" / "1", accuracy)
+        if folder == "first":
+            add_ensemble(tmp_path / folder / "task1" / "ca-d" / "russian" / "1+2", 93.0)
+            add_ensemble(tmp_path / folder / "task1" / "ca-d" / "russian" / "2+3", 94.0)
+        tsv(capsys, "sigmorphon2016", tmp_path / folder, f"--measured={listed}")
+    runs = read_runs(load_table("sigmorphon2016"), listed)
+    assert [(run.seed, run.test_beam4) for run in runs] == [("1", 91.0), ("2+3", 94.0)]
+
+
+def test_a_run_listed_twice_is_named(results2016, tmp_path):
+    table = load_table("sigmorphon2016")
+    text = measured(read_runs(table, results2016))
+    (tmp_path / "measured.tsv").write_text(text + text.splitlines(keepends=True)[1])
+    with pytest.raises(InputError, match="measured.tsv, line 9: the same run as in a line above"):
+        read_runs(table, tmp_path / "measured.tsv")
+
+
+def test_a_new_list_may_be_an_empty_file_or_a_device(results2016, tmp_path, capsys):
+    (tmp_path / "empty.tsv").touch()
+    for path in (tmp_path / "empty.tsv", "/dev/null"):
+        assert main(["table", "sigmorphon2016", str(results2016), f"--measured={path}"]) == 0
+    assert len((tmp_path / "empty.tsv").read_text().splitlines()) == 8
 
 
 def test_a_file_that_is_no_list_of_runs_is_not_overwritten(results2016, tmp_path, capsys):

@@ -8,8 +8,8 @@ single models, votes against votes, and our single models against the authors' v
 then what voting is worth, how much seeds differ, what variants of a model (ca-r-uniform, ...) are worth against
 that noise, and how long the runs took.
 
-The last column of a comparison lists the languages that lie more than two standard deviations off: those of the
-authors' single models where they published them, and else those of the differences themselves around their mean.
+The last column of a comparison lists the languages that lie more than two standard deviations off: single models
+those of the authors' single models; the others those of the differences of all languages, around their mean.
 
 Arguments:
   TABLE        sigmorphon2016, sigmorphon2017, celex or lemmatization
@@ -33,6 +33,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
 import csv
+import re
 import statistics
 from dataclasses import dataclass
 from io import BytesIO
@@ -43,14 +44,14 @@ from docopt import docopt
 
 from il_morph.errors import InputError, errors_for_people
 from il_morph.files import read_bytes, write_atomically
-from il_morph.tables import EXPERIMENTS, Run, Table, load_table, read_runs
+from il_morph.tables import EXPERIMENTS, Run, Table, figure, load_table, read_runs
 
 SYSTEMS = {"ca": "CA", "ca-crp": "CA", "ha": "HASTAR", "ca-mrt": "CA-MRT", "ha-mrt": "HASTAR-MRT",
            "ca-mrt-a": "CA-MRT-A", "ca-d": "CA-D", "ca-r": "CA-R", "ca-rm": "CA-RM"}
 ALIGNERS = {"--align-cls": ("LCS", "cls"), "--align-smart": ("CRP", "crp")}
 SETTINGS = {"0500": "bytask-500"}  # where they are named differently
 COLUMNS = ("dataset", "setting", "model", "kind", "language", "mean_accuracy", "std_accuracy_sample")
-ENOUGH = 6  # of fewer languages none can lie more than two standard deviations off their mean
+ENOUGH = 10  # languages, for one to stand out among them: of five none can lie two standard deviations off their mean
 KINDS = {
     "single": "Single models against the authors' single models",
     "vote": "Five models voting against the authors' five models voting",
@@ -88,7 +89,7 @@ def main(arguments: dict) -> None:
     runs = [run for run in runs if run.test_beam4 is not None]
     comparisons = list(compare(table, runs, read_published(arguments["PUBLISHED"], table)))
     text = "\n".join([f"# {table.title}: our runs beside the authors'", "", "Test accuracy in percent, beam 4.", "",
-                      *sections(comparisons), *votes(table, runs), *seed_noise(runs), *variants(runs), *durations(runs)])
+                      *folds(table, runs), *sections(comparisons), *votes(table, runs), *seed_noise(runs), *variants(runs), *durations(runs)])
     if arguments["--plot"]:
         write_atomically(arguments["--plot"], plot(comparisons, arguments["--setting"] or table.settings[0],
                                                    Path(arguments["--plot"]).suffix[1:]))
@@ -113,19 +114,15 @@ def check_plot(arguments: dict, table: Table) -> None:
 def read_published(path: str, table: Table) -> dict[tuple[str, ...], Published]:
     """Setting, model, kind and language -> accuracy."""
     lines = read_bytes(path).decode("utf-8", "replace").splitlines()
-    rows = csv.DictReader(lines, delimiter="\t")
+    rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     if set(COLUMNS) - set(rows.fieldnames or ()):
         raise InputError(f"{path} does not have the columns {', '.join(COLUMNS)}")
     try:
-        return {tuple(row[name] for name in ("setting", "model", "kind", "language")):
-                Published(float(row["mean_accuracy"]), number(row["std_accuracy_sample"]))
+        return {tuple(row[column] for column in ("setting", "model", "kind", "language")):
+                Published(figure(row["mean_accuracy"]), figure(row["std_accuracy_sample"], missing="NA"))
                 for row in rows if row["dataset"] == table.name}
     except (TypeError, ValueError):
         raise InputError(f"{path}, line {rows.line_num}: mean_accuracy or std_accuracy_sample is no number") from None
-
-
-def number(text: str) -> Optional[float]:
-    return None if text == "NA" else float(text)
 
 
 def published_names(table: Table) -> dict[tuple[str, str], list[str]]:
@@ -148,8 +145,8 @@ def compare(table: Table, runs: list[Run], published: dict) -> Iterable[Comparis
         if language not in table.languages:
             raise InputError(f"{language} is not a language of {table.name}: see experiments/{table.name}/languages.tsv")
         column = table.languages[language]
-        places = [(SETTINGS.get(setting, setting), name, kind, written)
-                  for name in names.get((setting, model), []) for written in (language, column)]
+        places = [(SETTINGS.get(setting, setting), called, kind, written)
+                  for called in names.get((setting, model), []) for written in (language, column)]
         return next((published[place] for place in places if place in published), None)
 
     for (setting, model, language), group in groups.items():
@@ -159,23 +156,34 @@ def compare(table: Table, runs: list[Run], published: dict) -> Iterable[Comparis
             yield Comparison("single" if single else "one", setting, model, language, statistics.fmean(ours), len(ours),
                              single or vote)
         for run in group:
-            if vote and run.voters == len(table.seeds) > 1:
+            if vote and table.is_full_vote(run):
                 yield Comparison("vote", setting, model, language, run.test_beam4, run.voters, vote)
 
 
 # text
+
+def folds(table: Table, runs: list[Run]) -> Iterable[str]:
+    """Folds differ in how hard they are, so it matters which of them were run."""
+    own = sorted({run.fold for run in runs})
+    if table.folds and runs and len(own) < len(table.folds):
+        yield from [f"Ours: fold {', '.join(own)} of {len(table.folds)}. The authors' figures are means over all folds; "
+                    "their ± is over folds and seeds. Folds differ in how hard they are.", ""]
+
 
 def sections(comparisons: list[Comparison]) -> Iterable[str]:
     for setting in dict.fromkeys(each.setting for each in comparisons):
         for kind, title in KINDS.items():
             own = [each for each in comparisons if (each.setting, each.kind) == (setting, kind)]
             if own:
-                yield from [f"## {title}: {setting}", "", *summary(own), "", *by_language(own), ""]
+                yield from [f"## {title}: {setting}", "", *summary(kind, own), "", *by_language(own), ""]
 
 
-def summary(comparisons: list[Comparison]) -> Iterable[str]:
+def summary(kind: str, comparisons: list[Comparison]) -> Iterable[str]:
     """A line for each model: means over languages, mean difference and its spread."""
-    yield "| model | languages | runs | ours | authors | mean difference | sd over languages | lowest | highest | beyond 2 sd |"
+    deviations = deviations_from_singles if kind == "single" else deviations_from_mean
+    scale = "of the authors' singles" if kind == "single" else "of the mean difference"
+    yield ("| model | languages | runs | ours | authors | mean difference | sd over languages | lowest | highest | "
+           f"beyond 2 sd {scale} |")
     yield "|---|---:|---:|---:|---:|---:|---:|---|---|---|"
     for model in dict.fromkeys(each.model for each in comparisons):
         own = sorted((each for each in comparisons if each.model == model), key=lambda each: each.difference)
@@ -183,20 +191,26 @@ def summary(comparisons: list[Comparison]) -> Iterable[str]:
         yield (f"| {name(model)} | {len(own)} | {sum(each.runs for each in own)} | {mean(each.ours for each in own)} | "
                f"{mean(each.theirs.accuracy for each in own)} | {statistics.fmean(differences):+.2f} | "
                f"{spread(differences)} | {own[0].language} {own[0].difference:+.1f} | "
-               f"{own[-1].language} {own[-1].difference:+.1f} | {far_off(own)} |")
+               f"{own[-1].language} {own[-1].difference:+.1f} | {far_off(own, deviations(own))} |")
 
 
-def far_off(comparisons: list[Comparison]) -> str:
-    """The languages beyond two standard deviations, and by how many they are off."""
+def deviations_from_singles(comparisons: list[Comparison]) -> list[Optional[float]]:
+    return [each.difference / each.theirs.sd if each.theirs.sd else None for each in comparisons]
+
+
+def deviations_from_mean(comparisons: list[Comparison]) -> list[Optional[float]]:
     differences = [each.difference for each in comparisons]
-    if all(each.theirs.sd for each in comparisons):
-        deviations = [each.difference / each.theirs.sd for each in comparisons]
-    elif len(comparisons) >= ENOUGH and statistics.stdev(differences):
-        center, sd = statistics.fmean(differences), statistics.stdev(differences)
-        deviations = [(difference - center) / sd for difference in differences]
-    else:
+    if len(differences) < ENOUGH or not statistics.stdev(differences):
+        return [None] * len(differences)
+    center, sd = statistics.fmean(differences), statistics.stdev(differences)
+    return [(difference - center) / sd for difference in differences]
+
+
+def far_off(comparisons: list[Comparison], deviations: list[Optional[float]]) -> str:
+    """The languages beyond two standard deviations, and by how many they are off."""
+    if all(by is None for by in deviations):
         return "–"
-    far = [f"{each.language} ({by:+.1f} sd)" for each, by in zip(comparisons, deviations) if abs(by) > 2]
+    far = [f"{each.language} ({by:+.1f})" for each, by in zip(comparisons, deviations) if by is not None and abs(by) > 2]
     return ", ".join(far) or "none"
 
 
@@ -219,7 +233,7 @@ def both(comparison: Optional[Comparison]) -> list[str]:
 
 
 def name(model: str) -> str:
-    return model.upper().replace("HA", "HA*")
+    return re.sub(r"^HA\b", "HA*", model.upper())
 
 
 def mean(values: Iterable[float]) -> str:
@@ -234,14 +248,11 @@ def spread(values: list[float]) -> str:
 
 def vote_gains(table: Table, runs: list[Run]) -> dict[tuple[str, str], list[float]]:
     """Setting and model -> by how much each vote of all seeds is better than the mean of its members."""
-    cells, gains = accuracies(runs), {}
+    singles, gains = {run.place: run.test_beam4 for run in runs}, {}
     for run in runs:
-        if run.voters == len(table.seeds) > 1:
-            singles = cells.get((run.setting, run.model), {})
-            members = [(run.language, run.fold, seed) for seed in run.seed.split("+")]
-            if all(member in singles for member in members):
-                gain = run.test_beam4 - statistics.fmean(singles[member] for member in members)
-                gains.setdefault((run.setting, run.model), []).append(gain)
+        if table.is_full_vote(run) and all(member in singles for member in run.members):
+            gain = run.test_beam4 - statistics.fmean(singles[member] for member in run.members)
+            gains.setdefault((run.setting, run.model), []).append(gain)
     return gains
 
 
@@ -249,7 +260,7 @@ def votes(table: Table, runs: list[Run]) -> Iterable[str]:
     gains = vote_gains(table, runs)
     if gains:
         yield from ["## What voting is worth", "", "A vote of five models against the mean of its members, in our runs.", "",
-                    "| setting | model | languages | mean gain | sd over languages | lowest | highest |",
+                    "| setting | model | languages (and folds) | mean gain | sd over languages | lowest | highest |",
                     "|---|---|---:|---:|---:|---:|---:|"]
         yield from (f"| {setting} | {name(model)} | {len(each)} | {statistics.fmean(each):+.2f} | {spread(each)} | "
                     f"{min(each):+.1f} | {max(each):+.1f} |" for (setting, model), each in gains.items())
@@ -306,13 +317,13 @@ def variants(runs: list[Run]) -> Iterable[str]:
             changed, unchanged = ([statistics.fmean(side[group]) for group in shared] for side in (with_change, without))
             difference = statistics.fmean(changed) - statistics.fmean(unchanged)
             noise = sd * sqrt(sum(1 / len(side[group]) for group in shared for side in (with_change, without))) / len(shared)
-            lines.append(f"| {setting} | {variant} | {len(shared)} | {mean(unchanged)} | {mean(changed)} | "
+            lines.append(f"| {setting} | {name(variant)} | {len(shared)} | {mean(unchanged)} | {mean(changed)} | "
                          f"{difference:+.2f} | {noise:.2f} | {'yes' if abs(difference) > 2 * noise else 'no'} |")
     if lines:
         yield from ["## What variants are worth", "",
                     "Means over languages of the mean over seeds. The noise is the standard deviation that the difference",
                     "would have if only the seeds differed.", "",
-                    "| setting | variant | languages (and folds) | model | variant | difference | noise | beyond twice the noise |",
+                    "| setting | variant | languages (and folds) | without it | with it | difference | noise | beyond twice the noise |",
                     "|---|---|---:|---:|---:|---:|---:|---|", *lines, ""]
 
 
