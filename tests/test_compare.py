@@ -97,6 +97,14 @@ def test_it_is_said_which_folds_were_run(tmp_path):
     assert "Ours: fold" not in compare("lemmatization", published, f"--measured={measured}").stdout
 
 
+def test_one_seed_of_the_single_models(files):
+    text = compare("sigmorphon2017", *files, "--seed=2").stdout
+    assert ["czech", "47.0", "50.0"] in section(text, "Our single models against the authors' five models voting")
+    assert "Single models against the authors' single models" not in text, "CA has no seed 2"
+    process = compare("sigmorphon2017", *files, "--seed=7")
+    assert process.returncode == 2 and "--seed=7" in process.stderr and process.stdout == ""
+
+
 def test_variants_are_judged_by_the_noise_of_the_seeds(files):
     text = compare("sigmorphon2017", *files).stdout
     assert section(text, "How much seeds differ")[2:] == [["low", "CA-R", "2", "1.41"]]

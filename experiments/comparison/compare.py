@@ -18,6 +18,7 @@ Arguments:
 
 Options:
   --measured=FILE   runs, as il-morph table --measured writes them (default: experiments/TABLE/measured.tsv)
+  --seed=N          of the single models only those with this seed (default: all, a language's mean counts)
   --output=FILE     write to FILE instead of standard output
   --plot=FILE       also draw our accuracy against the authors' (SVG or PNG; needs matplotlib)
   --setting=NAME    setting of the plot (default: the first of the table)
@@ -85,11 +86,12 @@ class Comparison:
 def main(arguments: dict) -> None:
     table = load_table(arguments["TABLE"])
     check_plot(arguments, table)
-    runs = read_runs(table, arguments["--measured"] or EXPERIMENTS / table.name / "measured.tsv")
-    runs = [run for run in runs if run.test_beam4 is not None]
+    path = arguments["--measured"] or EXPERIMENTS / table.name / "measured.tsv"
+    runs = of_seed([run for run in read_runs(table, path) if run.test_beam4 is not None], arguments["--seed"], path)
     comparisons = list(compare(table, runs, read_published(arguments["PUBLISHED"], table)))
     text = "\n".join([f"# {table.title}: our runs beside the authors'", "", "Test accuracy in percent, beam 4.", "",
-                      *folds(table, runs), *sections(comparisons), *votes(table, runs), *seed_noise(runs), *variants(runs), *durations(runs)])
+                      *folds(table, runs), *sections(comparisons), *votes(table, runs), *seed_noise(runs),
+                      *variants(runs), *durations(runs)])
     if arguments["--plot"]:
         write_atomically(arguments["--plot"], plot(comparisons, arguments["--setting"] or table.settings[0],
                                                    Path(arguments["--plot"]).suffix[1:]))
@@ -97,6 +99,15 @@ def main(arguments: dict) -> None:
         write_atomically(arguments["--output"], text)
     else:
         sys.stdout.write(text)
+
+
+def of_seed(runs: list[Run], seed: Optional[str], path: str) -> list[Run]:
+    """All votes, and the single models, of this seed if one is asked for."""
+    if seed is None:
+        return runs
+    if not any(run.seed == seed for run in runs):
+        raise InputError(f"--seed={seed}: {path} lists no runs with this seed")
+    return [run for run in runs if run.voters > 1 or run.seed == seed]
 
 
 def check_plot(arguments: dict, table: Table) -> None:
