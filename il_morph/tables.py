@@ -151,14 +151,16 @@ def read_runs(table: Table, root: PathLike) -> List[Run]:
 def add_measured(table: Table, listed: PathLike, runs: Sequence[Run]) -> List[Run]:
     """These runs, and those in a measured.tsv that are not made again among them.
 
-    A listed vote goes when one of its members has come out differently.
+    A listed vote goes when one of its members has come out differently, and a vote when more seeds than its own voted.
     """
     there = os.path.isfile(listed) and os.path.getsize(listed)  # a pipe cannot be read first
     old = {run.place: run for run in (_measured_runs(table, Path(listed)) if there else [])}
     new = {run.place: run for run in runs}
     changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
     kept = [run for place, run in old.items() if place not in new and not changed.intersection(run.members)]
-    return sorted([*kept, *runs], key=_order(table))
+    votes = [set(run.members) for run in [*kept, *runs] if run.voters > 1]
+    return sorted((run for run in [*kept, *runs] if run.voters == 1 or not any(set(run.members) < vote for vote in votes)),
+                  key=_order(table))
 
 
 def _accuracy_cell(run: Run) -> str:

@@ -270,6 +270,16 @@ def test_a_vote_whose_member_came_out_differently_is_listed_no_more(tmp_path, ca
     assert [(run.seed, run.test_beam4) for run in runs] == [("1", 91.0), ("2+3", 94.0)]
 
 
+def test_a_vote_is_listed_until_more_seeds_have_voted(results2016, tmp_path, capsys):
+    """The scripts let those vote that are finished, so a growing table leaves votes of fewer behind."""
+    add_ensemble(results2016 / "task1" / "ca-d" / "russian" / "1+2+3", 94.0)
+    add_ensemble(results2016 / "task1" / "ca-d" / "russian" / "2+4", 92.0)
+    tsv(capsys, "sigmorphon2016", results2016, f"--measured={tmp_path / 'measured.tsv'}")
+    runs = read_runs(load_table("sigmorphon2016"), tmp_path / "measured.tsv")
+    assert [(run.language, run.seed) for run in runs if run.voters > 1] == [
+        ("russian", "2+4"), ("russian", "1+2+3"), ("german", "1+2")]
+
+
 def test_a_run_listed_twice_is_named(results2016, tmp_path):
     table = load_table("sigmorphon2016")
     text = measured(read_runs(table, results2016))
