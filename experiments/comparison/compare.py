@@ -322,9 +322,10 @@ def variants(runs: list[Run]) -> Iterable[str]:
         base = found.get((setting, variant.rpartition("-")[0]))
         if variant in SYSTEMS or not base:
             continue
-        with_change, without, (sd, _) = by_group(cells), by_group(base), seed_deviation(base)
+        with_change, without = by_group(cells), by_group(base)
         shared = [group for group in with_change if group in without]
-        if shared and sd is not None:
+        sd, _ = seed_deviation({cell: accuracy for cell, accuracy in base.items() if cell[:2] in shared})
+        if sd is not None:
             changed, unchanged = ([statistics.fmean(side[group]) for group in shared] for side in (with_change, without))
             difference = statistics.fmean(changed) - statistics.fmean(unchanged)
             noise = sd * sqrt(sum(1 / len(side[group]) for group in shared for side in (with_change, without))) / len(shared)
@@ -333,7 +334,7 @@ def variants(runs: list[Run]) -> Iterable[str]:
     if lines:
         yield from ["## What variants are worth", "",
                     "Means over languages of the mean over seeds. The noise is the standard deviation that the difference",
-                    "would have if only the seeds differed.", "",
+                    "would have if only the seeds differed, by those of these languages that have several.", "",
                     "| setting | variant | languages (and folds) | without it | with it | difference | noise | beyond twice the noise |",
                     "|---|---|---:|---:|---:|---:|---:|---|", *lines, ""]
 
