@@ -158,9 +158,12 @@ def add_measured(table: Table, listed: PathLike, runs: Sequence[Run]) -> List[Ru
     new = {run.place: run for run in runs}
     changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
     kept = [run for place, run in old.items() if place not in new and not changed.intersection(run.members)]
-    votes = [set(run.members) for run in [*kept, *runs] if run.voters > 1]
-    return sorted((run for run in [*kept, *runs] if run.voters == 1 or not any(set(run.members) < vote for vote in votes)),
-                  key=_order(table))
+    return sorted(_without_smaller_votes([*kept, *runs]), key=_order(table))
+
+
+def _without_smaller_votes(runs: Sequence[Run]) -> List[Run]:
+    votes = [set(run.members) for run in runs if run.voters > 1]
+    return [run for run in runs if run.voters == 1 or not any(set(run.members) < vote for vote in votes)]
 
 
 def _accuracy_cell(run: Run) -> str:
