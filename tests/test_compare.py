@@ -110,8 +110,17 @@ def test_variants_are_judged_by_the_noise_of_the_seeds(files):
     text = compare("sigmorphon2017", *files).stdout
     assert section(text, "How much seeds differ")[2:] == [["low", "CA-R", "3", "32.68"]]
     assert section(text, "What variants are worth")[2:] == [
-        ["low", "CA-R-UNIFORM", "2", "38.5", "31.5", "-7.00", "1.22", "yes"],
-        ["low", "CA-R-BIAS", "1", "29.0", "29.0", "+0.00", "1.73", "no"]]
+        ["low", "CA-R-UNIFORM", "2", "38.5", "31.5", "-7.00", "1.22 (2)", "–"],
+        ["low", "CA-R-BIAS", "1", "29.0", "29.0", "+0.00", "1.73 (1)", "–"]]
+
+
+def test_variants_are_judged_when_the_noise_rests_on_enough_seeds(files):
+    add_runs(files, *(("latin", str(seed), 28 + 2 * (seed % 2)) for seed in range(3, 11)))
+    rows = section(compare("sigmorphon2017", *files).stdout, "What variants are worth")[2:]
+    assert [row[6:] for row in rows] == [["0.88 (10)", "yes"], ["1.11 (9)", "–"]]
+    add_runs(files, ("latin", "11", 29))
+    rows = section(compare("sigmorphon2017", *files).stdout, "What variants are worth")[2:]
+    assert [row[-1] for row in rows] == ["yes", "no"]
 
 
 def test_the_time_that_runs_took(files):

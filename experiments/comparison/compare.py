@@ -52,7 +52,8 @@ SYSTEMS = {"ca": "CA", "ca-crp": "CA", "ha": "HASTAR", "ca-mrt": "CA-MRT", "ha-m
 ALIGNERS = {"--align-cls": ("LCS", "cls"), "--align-smart": ("CRP", "crp")}
 SETTINGS = {"0500": "bytask-500"}  # where they are named differently
 COLUMNS = ("dataset", "setting", "model", "kind", "language", "mean_accuracy", "std_accuracy_sample")
-ENOUGH = 10  # languages, for one to stand out among them: of five none can lie two standard deviations off their mean
+ENOUGH = 10  # languages for one to stand out among them (of five none can lie two standard deviations off their mean),
+#              and degrees of freedom for a verdict by the noise of seeds
 KINDS = {
     "single": "Single models against the authors' single models",
     "vote": "Five models voting against the authors' five models voting",
@@ -295,23 +296,21 @@ def by_group(cells: dict[tuple[str, ...], float]) -> dict[tuple[str, str], list[
     return groups
 
 
-def seed_deviation(cells: dict[tuple[str, ...], float]) -> tuple[Optional[float], int]:
-    """Standard deviation of the seeds of a language and fold, pooled, and how many of these there are."""
+def seed_deviation(cells: dict[tuple[str, ...], float]) -> tuple[float, int, int]:
+    """Standard deviation of the seeds of a language and fold, pooled; its degrees of freedom; how many have several."""
     several = [values for values in by_group(cells).values() if len(values) > 1]
-    if not several:
-        return None, 0
     freedom = sum(len(values) - 1 for values in several)
     squares = sum(statistics.variance(values) * (len(values) - 1) for values in several)
-    return sqrt(squares / freedom), len(several)
+    return sqrt(squares / max(freedom, 1)), freedom, len(several)
 
 
 def seed_noise(runs: list[Run]) -> Iterable[str]:
     rows = [(setting, model, *seed_deviation(cells)) for (setting, model), cells in accuracies(runs).items()]
-    rows = [row for row in rows if row[2] is not None]
+    rows = [row for row in rows if row[3]]
     if rows:
         yield from ["## How much seeds differ", "", "Standard deviation of single models of the same language, pooled.", "",
                     "| setting | model | languages (and folds) | sd |", "|---|---|---:|---:|"]
-        yield from (f"| {setting} | {name(model)} | {groups} | {sd:.2f} |" for setting, model, sd, groups in rows)
+        yield from (f"| {setting} | {name(model)} | {groups} | {sd:.2f} |" for setting, model, sd, _, groups in rows)
         yield ""
 
 
@@ -324,17 +323,19 @@ def variants(runs: list[Run]) -> Iterable[str]:
             continue
         with_change, without = by_group(cells), by_group(base)
         shared = [group for group in with_change if group in without]
-        sd, _ = seed_deviation({cell: accuracy for cell, accuracy in base.items() if cell[:2] in shared})
-        if sd is not None:
+        sd, freedom, _ = seed_deviation({cell: accuracy for cell, accuracy in base.items() if cell[:2] in shared})
+        if freedom:
             changed, unchanged = ([statistics.fmean(side[group]) for group in shared] for side in (with_change, without))
             difference = statistics.fmean(changed) - statistics.fmean(unchanged)
             noise = sd * sqrt(sum(1 / len(side[group]) for group in shared for side in (with_change, without))) / len(shared)
+            verdict = "–" if freedom < ENOUGH else "yes" if abs(difference) > 2 * noise else "no"
             lines.append(f"| {setting} | {name(variant)} | {len(shared)} | {mean(unchanged)} | {mean(changed)} | "
-                         f"{difference:+.2f} | {noise:.2f} | {'yes' if abs(difference) > 2 * noise else 'no'} |")
+                         f"{difference:+.2f} | {noise:.2f} ({freedom}) | {verdict} |")
     if lines:
         yield from ["## What variants are worth", "",
                     "Means over languages of the mean over seeds. The noise is the standard deviation that the difference",
-                    "would have if only the seeds differed, by those of these languages that have several.", "",
+                    "would have if only the seeds differed, by those of these languages that have several (its degrees",
+                    f"of freedom; with fewer than {ENOUGH} nothing is judged).", "",
                     "| setting | variant | languages (and folds) | without it | with it | difference | noise | beyond twice the noise |",
                     "|---|---|---:|---:|---:|---:|---:|---|", *lines, ""]
 
