@@ -382,20 +382,18 @@ finish_table() { # ensembles where the paper has them, then ours beside the pape
     il-morph table "$table" "$results" >"$results/table.txt" && cat "$results/table.txt"
 }
 
-make_ensembles() { # for each setting, model and language: the vote of all finished seeds, in RESULTS/…/1+2+3/
-    local group one_setting language fold=- seed seeds predictions path
+make_ensembles() { # for each setting, model and language the votes, in RESULTS/…/1+2+3/
+    local group one_setting language fold=- path finished own
+    own=$(fact seeds)
     for group in "$results"/*/*/*/; do
         group=${group%/}
-        seeds=() predictions=()
-        for seed in $(finished_seeds "$group"); do
-            seeds+=("$seed") predictions+=("$group/$seed/f.beam4.test.predictions")
-        done
-        [ ${#seeds[@]} -gt 1 ] || continue
+        finished=$(finished_seeds "$group" | xargs)
         language=${group##*/}
         one_setting=${group#"$results"/}
         one_setting=${one_setting%%/*}
         set_path "$test_file"
-        make_ensemble "$group/$(IFS=+ && echo "${seeds[*]}")" "$path" "${predictions[@]}" || return
+        vote "$group" "$path" "$finished" || return
+        ! all_among "$own" "$finished" || vote "$group" "$path" "$own" || return
     done
 }
 
@@ -405,6 +403,17 @@ finished_seeds() { # finished_seeds GROUP
         seed=$(basename "$(dirname "$seed")")
         case $seed in *[!0-9]*) ;; *) [ ! -e "$1/$seed/f.stats" ] || echo "$seed" ;; esac
     done | sort -n
+}
+
+all_among() { # all_among WORDS OTHERS
+    local word
+    for word in $1; do [[ " $2 " == *" $word "* ]] || return; done
+}
+
+vote() { # vote GROUP GOLD SEEDS, of two seeds or more
+    local seed predictions=()
+    for seed in $3; do predictions+=("$1/$seed/f.beam4.test.predictions"); done
+    [ ${#predictions[@]} -lt 2 ] || make_ensemble "$1/${3// /+}" "$2" "${predictions[@]}"
 }
 
 make_ensemble() { # make_ensemble FOLDER GOLD PREDICTIONS…, unless it is there and newer than they

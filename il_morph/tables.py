@@ -151,19 +151,21 @@ def read_runs(table: Table, root: PathLike) -> List[Run]:
 def add_measured(table: Table, listed: PathLike, runs: Sequence[Run]) -> List[Run]:
     """These runs, and those in a measured.tsv that are not made again among them.
 
-    A listed vote goes when one of its members has come out differently, and a vote when more seeds than its own voted.
+    A listed vote goes when one of its members has come out differently, and a vote when more seeds than its own voted,
+    unless its seeds are the paper's.
     """
     there = os.path.isfile(listed) and os.path.getsize(listed)  # a pipe cannot be read first
     old = {run.place: run for run in (_measured_runs(table, Path(listed)) if there else [])}
     new = {run.place: run for run in runs}
     changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
     kept = [run for place, run in old.items() if place not in new and not changed.intersection(run.members)]
-    return sorted(_without_smaller_votes([*kept, *runs]), key=_order(table))
+    return sorted(_without_smaller_votes(table, [*kept, *runs]), key=_order(table))
 
 
-def _without_smaller_votes(runs: Sequence[Run]) -> List[Run]:
+def _without_smaller_votes(table: Table, runs: Sequence[Run]) -> List[Run]:
     votes = [set(run.members) for run in runs if run.voters > 1]
-    return [run for run in runs if run.voters == 1 or not any(set(run.members) < vote for vote in votes)]
+    return [run for run in runs if run.voters == 1 or table.is_full_vote(run)
+            or not any(set(run.members) < vote for vote in votes)]
 
 
 def _accuracy_cell(run: Run) -> str:
@@ -291,7 +293,13 @@ class Column:
 
 
 def column_figures(table: Table, runs: Sequence[Run], column: str) -> Column:
-    """Means are means of languages, never of pooled lines; the deviation is that of the single models' means."""
+    """Means are means of languages, never of pooled lines; the deviation is that of the single models' means.
+
+    The vote that counts is that of the paper's seeds, and where it is not there that of the most seeds.
+    """
+    def rank(vote: Run) -> Tuple[bool, int]:
+        return table.is_full_vote(vote), vote.voters
+
     singles: Dict[Tuple[str, str], Dict[Tuple[str, str], float]] = {}
     ensembles: Dict[Tuple[str, str], Run] = {}
     groups = table.groups(column)
@@ -301,13 +309,13 @@ def column_figures(table: Table, runs: Sequence[Run], column: str) -> Column:
             continue
         if run.voters == 1:
             singles.setdefault(group, {})[run.fold, run.seed] = run.test_beam4
-        elif group not in ensembles or run.voters > ensembles[group].voters:
+        elif group not in ensembles or rank(run) > rank(ensembles[group]):
             ensembles[group] = run
     return Column(
         mean=_mean([statistics.fmean(group.values()) for group in singles.values()]),
         sd=_deviation(list(singles.values())),
         ensemble=_mean([run.test_beam4 for run in ensembles.values()]),
-        runs=sum(map(len, singles.values())),
+        runs=sum(min(len(group), table.runs_per_group) for group in singles.values()),
         expected=len(groups) * table.runs_per_group,
         all_languages=len(ensembles if table.report == "ensemble" else singles) == len(groups),
         full_ensembles=len(ensembles) == len(groups)

@@ -264,6 +264,17 @@ def test_starting_again_continues(tmp_path):
     assert len(journal(tmp_path, "start")) == 7
 
 
+def test_with_more_seeds_than_the_papers_those_vote_alone_too(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    selection = ("--models=ca-d", "--languages=german")
+    group = tmp_path / "results" / "task1" / "ca-d" / "german"
+    assert run_script(tmp_path, "sigmorphon2016", *selection, "--seeds=2,3,4,5,10", *SMALL).returncode == 0
+    assert {vote.name for vote in group.glob("*+*")} == {"2+3+4+5+10"}
+    assert run_script(tmp_path, "sigmorphon2016", *selection, "--seeds=1", *SMALL).returncode == 0
+    assert {vote.parent.name for vote in group.glob("*+*/f.beam4.test.eval")} == {
+        "2+3+4+5+10", "1+2+3+4+5", "1+2+3+4+5+10"}
+
+
 def test_force_trains_again_and_votes_again(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", *SMALL)
