@@ -382,9 +382,9 @@ finish_table() { # ensembles where the paper has them, then ours beside the pape
     il-morph table "$table" "$results" >"$results/table.txt" && cat "$results/table.txt"
 }
 
-make_ensembles() { # for each setting, model and language the votes, in RESULTS/…/1+2+3/
-    local group one_setting language fold=- path finished own
-    own=$(fact seeds)
+make_ensembles() { # for each setting, model and language: the votes of all finished seeds and of the paper's, in RESULTS/…/1+2+3/
+    local group one_setting language fold=- path finished papers
+    papers=$(fact seeds)
     for group in "$results"/*/*/*/; do
         group=${group%/}
         finished=$(finished_seeds "$group" | xargs)
@@ -393,7 +393,7 @@ make_ensembles() { # for each setting, model and language the votes, in RESULTS/
         one_setting=${one_setting%%/*}
         set_path "$test_file"
         vote "$group" "$path" "$finished" || return
-        ! all_among "$own" "$finished" || vote "$group" "$path" "$own" || return
+        ! all_among "$papers" "$finished" || vote "$group" "$path" "$papers" || return
     done
 }
 

@@ -68,6 +68,10 @@ class Table:
         """Did all seeds of the paper vote?"""
         return len(self.seeds) > 1 and run.seed == "+".join(self.seeds)
 
+    def vote_rank(self, vote: "Run") -> Tuple[bool, int]:
+        """The vote of the paper's seeds comes first, then that of the most seeds."""
+        return self.is_full_vote(vote), vote.voters
+
     @property
     def runs_per_group(self) -> int:
         return len(self.folds or [NONE]) * len(self.seeds)
@@ -295,11 +299,8 @@ class Column:
 def column_figures(table: Table, runs: Sequence[Run], column: str) -> Column:
     """Means are means of languages, never of pooled lines; the deviation is that of the single models' means.
 
-    The vote that counts is that of the paper's seeds, and where it is not there that of the most seeds.
+    Of several votes the one of the highest rank counts.
     """
-    def rank(vote: Run) -> Tuple[bool, int]:
-        return table.is_full_vote(vote), vote.voters
-
     singles: Dict[Tuple[str, str], Dict[Tuple[str, str], float]] = {}
     ensembles: Dict[Tuple[str, str], Run] = {}
     groups = table.groups(column)
@@ -309,7 +310,7 @@ def column_figures(table: Table, runs: Sequence[Run], column: str) -> Column:
             continue
         if run.voters == 1:
             singles.setdefault(group, {})[run.fold, run.seed] = run.test_beam4
-        elif group not in ensembles or rank(run) > rank(ensembles[group]):
+        elif group not in ensembles or table.vote_rank(run) > table.vote_rank(ensembles[group]):
             ensembles[group] = run
     return Column(
         mean=_mean([statistics.fmean(group.values()) for group in singles.values()]),

@@ -106,7 +106,7 @@ def test_the_ensemble_of_most_seeds_counts(capsys, results2016):
 
 
 def test_the_vote_of_the_papers_seeds_counts_also_where_more_have_voted(capsys, results2016, tmp_path):
-    """Fifteen models voting are no match for the paper's five."""
+    """The paper's figures are votes of five, so a vote of six is not to be set beside them."""
     group = results2016 / "task1" / "ca-d" / "russian"
     add_ensemble(group / "1+2+3+4+5", 94.2)
     add_ensemble(group / "1+2+3+4+5+6", 95.0)

@@ -39,7 +39,7 @@ import statistics
 from dataclasses import dataclass
 from io import BytesIO
 from math import sqrt
-from typing import Iterable, Optional
+from typing import Iterable, NamedTuple, Optional
 
 from docopt import docopt
 
@@ -52,8 +52,8 @@ SYSTEMS = {"ca": "CA", "ca-crp": "CA", "ha": "HASTAR", "ca-mrt": "CA-MRT", "ha-m
 ALIGNERS = {"--align-cls": ("LCS", "cls"), "--align-smart": ("CRP", "crp")}
 SETTINGS = {"0500": "bytask-500"}  # where they are named differently
 COLUMNS = ("dataset", "setting", "model", "kind", "language", "mean_accuracy", "std_accuracy_sample")
-ENOUGH = 10  # languages for one to stand out among them (of five none can lie two standard deviations off their mean),
-#              and degrees of freedom for a verdict by the noise of seeds
+ENOUGH_LANGUAGES = 10  # for one to stand out: of five none can lie two standard deviations off their mean
+ENOUGH_FREEDOM = 10  # degrees of freedom of the noise, for a variant to be judged by it
 KINDS = {
     "single": "Single models against the authors' single models",
     "vote": "Five models voting against the authors' five models voting",
@@ -103,7 +103,7 @@ def main(arguments: dict) -> None:
 
 
 def of_seed(runs: list[Run], seed: Optional[str], path: str) -> list[Run]:
-    """All votes, and the single models, of this seed if one is asked for."""
+    """All votes, and the single models: all, or those with this seed."""
     if seed is None:
         return runs
     if not any(run.seed == seed for run in runs):
@@ -212,7 +212,7 @@ def deviations_from_singles(comparisons: list[Comparison]) -> list[Optional[floa
 
 def deviations_from_mean(comparisons: list[Comparison]) -> list[Optional[float]]:
     differences = [each.difference for each in comparisons]
-    if len(differences) < ENOUGH or not statistics.stdev(differences):
+    if len(differences) < ENOUGH_LANGUAGES or not statistics.stdev(differences):
         return [None] * len(differences)
     center, sd = statistics.fmean(differences), statistics.stdev(differences)
     return [(difference - center) / sd for difference in differences]
@@ -296,48 +296,61 @@ def by_group(cells: dict[tuple[str, ...], float]) -> dict[tuple[str, str], list[
     return groups
 
 
-def seed_deviation(cells: dict[tuple[str, ...], float]) -> tuple[float, int, int]:
-    """Standard deviation of the seeds of a language and fold, pooled; its degrees of freedom; how many have several."""
+class SeedNoise(NamedTuple):
+    """Standard deviation of the seeds of the same language and fold, pooled over those that have several."""
+
+    sd: float
+    freedom: int
+    groups: int
+
+
+def measure_noise(cells: dict[tuple[str, ...], float]) -> Optional[SeedNoise]:
     several = [values for values in by_group(cells).values() if len(values) > 1]
+    if not several:
+        return None
     freedom = sum(len(values) - 1 for values in several)
     squares = sum(statistics.variance(values) * (len(values) - 1) for values in several)
-    return sqrt(squares / max(freedom, 1)), freedom, len(several)
+    return SeedNoise(sqrt(squares / freedom), freedom, len(several))
 
 
 def seed_noise(runs: list[Run]) -> Iterable[str]:
-    rows = [(setting, model, *seed_deviation(cells)) for (setting, model), cells in accuracies(runs).items()]
-    rows = [row for row in rows if row[3]]
-    if rows:
+    measured = {place: measure_noise(cells) for place, cells in accuracies(runs).items()}
+    lines = [f"| {setting} | {name(model)} | {noise.groups} | {noise.sd:.2f} |"
+             for (setting, model), noise in measured.items() if noise]
+    if lines:
         yield from ["## How much seeds differ", "", "Standard deviation of single models of the same language, pooled.", "",
-                    "| setting | model | languages (and folds) | sd |", "|---|---|---:|---:|"]
-        yield from (f"| {setting} | {name(model)} | {groups} | {sd:.2f} |" for setting, model, sd, _, groups in rows)
-        yield ""
+                    "| setting | model | languages (and folds) | sd |", "|---|---|---:|---:|", *lines, ""]
 
 
 def variants(runs: list[Run]) -> Iterable[str]:
     """What a change of a model is worth: variants are named after their model, as ca-r-uniform after ca-r."""
-    found, lines = accuracies(runs), []
-    for (setting, variant), cells in found.items():
-        base = found.get((setting, variant.rpartition("-")[0]))
-        if variant in SYSTEMS or not base:
-            continue
-        with_change, without = by_group(cells), by_group(base)
-        shared = [group for group in with_change if group in without]
-        sd, freedom, _ = seed_deviation({cell: accuracy for cell, accuracy in base.items() if cell[:2] in shared})
-        if freedom:
-            changed, unchanged = ([statistics.fmean(side[group]) for group in shared] for side in (with_change, without))
-            difference = statistics.fmean(changed) - statistics.fmean(unchanged)
-            noise = sd * sqrt(sum(1 / len(side[group]) for group in shared for side in (with_change, without))) / len(shared)
-            verdict = "–" if freedom < ENOUGH else "yes" if abs(difference) > 2 * noise else "no"
-            lines.append(f"| {setting} | {name(variant)} | {len(shared)} | {mean(unchanged)} | {mean(changed)} | "
-                         f"{difference:+.2f} | {noise:.2f} ({freedom}) | {verdict} |")
+    found = accuracies(runs)
+    bases = {(setting, variant): found.get((setting, variant.rpartition("-")[0]))
+             for setting, variant in found if variant not in SYSTEMS}
+    figures = {place: worth(found[place], base) for place, base in bases.items() if base}
+    lines = [f"| {setting} | {name(variant)} | {row} |" for (setting, variant), row in figures.items() if row]
     if lines:
         yield from ["## What variants are worth", "",
                     "Means over languages of the mean over seeds. The noise is the standard deviation that the difference",
                     "would have if only the seeds differed, by those of these languages that have several (its degrees",
-                    f"of freedom; with fewer than {ENOUGH} nothing is judged).", "",
+                    f"of freedom; with fewer than {ENOUGH_FREEDOM} nothing is judged).", "",
                     "| setting | variant | languages (and folds) | without it | with it | difference | noise | beyond twice the noise |",
                     "|---|---|---:|---:|---:|---:|---:|---|", *lines, ""]
+
+
+def worth(cells: dict[tuple[str, ...], float], base: dict[tuple[str, ...], float]) -> Optional[str]:
+    """A variant beside its model, where both have runs and the model several seeds."""
+    with_it, without = by_group(cells), by_group(base)
+    shared = [group for group in with_it if group in without]
+    seeds = measure_noise({cell: accuracy for cell, accuracy in base.items() if cell[:2] in shared})
+    if seeds is None:
+        return None
+    changed, unchanged = ([statistics.fmean(side[group]) for group in shared] for side in (with_it, without))
+    difference = statistics.fmean(changed) - statistics.fmean(unchanged)
+    noise = seeds.sd * sqrt(sum(1 / len(side[group]) for group in shared for side in (with_it, without))) / len(shared)
+    verdict = "–" if seeds.freedom < ENOUGH_FREEDOM else "yes" if abs(difference) > 2 * noise else "no"
+    return (f"{len(shared)} | {mean(unchanged)} | {mean(changed)} | {difference:+.2f} | {noise:.2f} ({seeds.freedom}) | "
+            f"{verdict}")
 
 
 def durations(runs: list[Run]) -> Iterable[str]:
