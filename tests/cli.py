@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from il_morph.commands import main
-from il_morph.modelfile import Model, load_model
+from il_morph.model.modelfile import Model, load_model
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import dynet as dy
 
-from il_morph.modelfile import Model
-from il_morph.network import Network
-from il_morph.vocabulary import Instance
+from il_morph.model.modelfile import Model
+from il_morph.engines.dynet.network import Network
+from il_morph.model.vocabulary import Instance
 
 
 class DynetModel:

@@ -6,11 +6,11 @@ from typing import Sequence
 
 import numpy as np
 
-from il_morph.data import Sample
-from il_morph.modelfile import Model, weight_shapes
-from il_morph.settings import ModelSettings
-from il_morph.transitions import END
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.data.formats import Sample
+from il_morph.model.modelfile import Model, weight_shapes
+from il_morph.model.settings import ModelSettings
+from il_morph.transitions.systems import END
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 SMALL = {"input": 6, "action_input": 6, "feat_input": 3, "enc_hidden": 5, "dec_hidden": 7}
 

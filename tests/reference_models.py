@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 
-from il_morph.modelfile import Model
-from il_morph.settings import ModelSettings
-from il_morph.vocabulary import Vocabulary
+from il_morph.model.modelfile import Model
+from il_morph.model.settings import ModelSettings
+from il_morph.model.vocabulary import Vocabulary
 from tests.shared import SHARED
 
 

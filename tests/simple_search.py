@@ -10,10 +10,10 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from il_morph.decoding import Hypothesis
-from il_morph.inference import Inference
-from il_morph.transitions import END, MAX_ACTIONS
-from il_morph.vocabulary import Instance
+from il_morph.model.search import Hypothesis
+from il_morph.model.inference import Inference
+from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.model.vocabulary import Instance
 
 
 class Path:

@@ -7,9 +7,9 @@ from typing import Optional, Sequence
 import dynet as dy
 import numpy as np
 
-from il_morph.expert import Expert, optimal_actions, progress
-from il_morph.transitions import END, MAX_ACTIONS, UNK
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.transitions.expert import Expert, optimal_actions, progress
+from il_morph.transitions.systems import END, MAX_ACTIONS, UNK
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 COUPLED_ORDER = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
 VANILLA_GATES = "ifog"  # stacked from top to bottom

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from il_morph.aligners import (
+from il_morph.transitions.aligners import (
     ALIGNERS, GAP, _Block, align_crp, align_dumb, align_lcs, edit_actions, hard_actions,
     try_reverse)
-from il_morph.data import RESERVED, SIGMORPHON2017, read_samples
+from il_morph.data.formats import RESERVED, SIGMORPHON2017, read_samples
 from tests.shared import SHARED, needs_shared
 
 LANGUAGES = ["english", "arabic", "turkish", "navajo", "irish", "german", "hungarian"]

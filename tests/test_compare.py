@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from il_morph.tables import HEADER
+from il_morph.reproduction.tables import HEADER
 from tests.shared import SHARED, needs_shared
 
 SCRIPT = Path(__file__).resolve().parents[1] / "experiments" / "comparison" / "compare.py"

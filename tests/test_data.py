@@ -5,7 +5,7 @@ import types
 import pytest
 from hypothesis import given, strategies as st
 
-from il_morph.data import (BEGIN, END, FORMATS, GAP, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017,
+from il_morph.data.formats import (BEGIN, END, FORMATS, GAP, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017,
                            Sample, format_from_flags, parse_samples, read_samples)
 from il_morph.errors import InputError
 from tests.shared import SHARED, needs_shared, reference_rows

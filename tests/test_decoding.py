@@ -4,11 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import il_morph
-from il_morph.data import Sample
-from il_morph.decoding import Predictor, decode, describe, execute
-from il_morph.inference import Inference
-from il_morph.modelfile import save_model
-from il_morph.transitions import END, MAX_ACTIONS
+from il_morph.data.formats import Sample
+from il_morph.model.predictor import Predictor
+from il_morph.model.search import decode, describe, execute
+from il_morph.model.inference import Inference
+from il_morph.model.modelfile import save_model
+from il_morph.transitions.systems import END, MAX_ACTIONS
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_model
 from tests.simple_search import OneByOne, beam, greedy, step_log_probabilities
 

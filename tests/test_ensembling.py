@@ -3,10 +3,10 @@ from collections import Counter
 import pytest
 
 from il_morph.commands import main
-from il_morph.data import SIGMORPHON2016
-from il_morph.ensembling import ensemble, vote
+from il_morph.data.formats import SIGMORPHON2016
+from il_morph.evaluation.voting import ensemble, vote
 from il_morph.errors import InputError
-from il_morph.evaluation import Entry
+from il_morph.evaluation.scores import Entry
 from tests.shared import SHARED, needs_shared
 
 PUBLISHED = SHARED / "data" / "published_predictions" / "sigmorphon2016"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from il_morph.commands import main
-from il_morph.data import NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017
+from il_morph.data.formats import NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017
 from il_morph.errors import InputError
-from il_morph.evaluation import evaluate, read_gold, read_predictions, score
+from il_morph.evaluation.scores import evaluate, read_gold, read_predictions, score
 from tests.shared import SHARED, needs_shared, reference_rows
 
 PUBLISHED = SHARED / "data" / "published_predictions"

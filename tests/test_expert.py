@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from il_morph.expert import BETA, COPY, DELETE, Expert, edit_costs, optimal_actions, progress, regrets
-from il_morph.transitions import END, EditSystem
+from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, edit_costs, optimal_actions, progress, regrets
+from il_morph.transitions.systems import END, EditSystem
 from tests.shared import SHARED, needs_shared
 
 SYSTEM = EditSystem()

@@ -2,12 +2,12 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from il_morph.data import RESERVED, Sample
-from il_morph.decoding import execute
-from il_morph.gold import gold_actions, make_aligner
-from il_morph.settings import ModelSettings
-from il_morph.transitions import END
-from il_morph.vocabulary import Vocabulary
+from il_morph.data.formats import RESERVED, Sample
+from il_morph.model.search import execute
+from il_morph.training.gold import gold_actions, make_aligner
+from il_morph.model.settings import ModelSettings
+from il_morph.transitions.systems import END
+from il_morph.model.vocabulary import Vocabulary
 
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="".join(RESERVED) + "\t\n"), max_size=8)
 

@@ -2,10 +2,10 @@
 import numpy as np
 import pytest
 
-from il_morph.data import Sample
-from il_morph.decoding import decode
-from il_morph.inference import Inference
-from il_morph.transitions import END, MAX_ACTIONS, UNK
+from il_morph.data.formats import Sample
+from il_morph.model.search import decode
+from il_morph.model.inference import Inference
+from il_morph.transitions.systems import END, MAX_ACTIONS, UNK
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_actions, random_model
 from tests.simple_search import OneByOne, beam, greedy, step_log_probabilities
 

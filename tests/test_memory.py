@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from il_morph.memory import megabytes_needed
-from il_morph.settings import TrainingSettings
+from il_morph.engines.dynet.memory import megabytes_needed
+from il_morph.model.settings import TrainingSettings
 from tests.cli import ROOT
 from tests.random_models import random_model
 
@@ -13,11 +13,11 @@ from tests.random_models import random_model
 WORST_CASE = """
 import sys
 from random import Random
-from il_morph.data import Sample
-from il_morph.experiment import start_dynet
-from il_morph.memory import megabytes_needed
-from il_morph.settings import ModelSettings, TrainingSettings
-from il_morph.vocabulary import Vocabulary
+from il_morph.data.formats import Sample
+from il_morph.training.experiment import start_dynet
+from il_morph.engines.dynet.memory import megabytes_needed
+from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.vocabulary import Vocabulary
 
 mode, share = sys.argv[1], float(sys.argv[2])
 samples = [Sample("abcdefghij" * 5, "V;PST", "xyzuv" * 10), Sample("ab", "V;PRS", "y")]
@@ -27,8 +27,8 @@ settings = TrainingSettings(mode=mode, aligner="cls", il_loss="softmax-margin", 
 start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50, 2)))
 
 import dynet as dy
-from il_morph.phases import gold_sequences, make_objective
-from il_morph.network import Network
+from il_morph.training.phases import gold_sequences, make_objective
+from il_morph.engines.dynet.network import Network
 
 network = Network(vocabulary)
 weights = network.weights()

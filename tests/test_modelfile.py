@@ -7,10 +7,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from il_morph.data import Sample
-from il_morph.decoding import Predictor
+from il_morph.data.formats import Sample
+from il_morph.model.predictor import Predictor
 from il_morph.errors import InputError
-from il_morph.modelfile import VERSION, Model, load_model, save_model, weight_shapes
+from il_morph.model.modelfile import VERSION, Model, load_model, save_model, weight_shapes
 from tests.random_models import SETTINGS, random_model
 
 

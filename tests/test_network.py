@@ -8,15 +8,15 @@ import pytest
 
 dy = pytest.importorskip("dynet")
 
-import il_morph.cells as cells_module
-import il_morph.network as network_module
+import il_morph.engines.dynet.cells as cells_module
+import il_morph.engines.dynet.network as network_module
 import il_morph.sample
-from il_morph.data import SIGMORPHON2017, Sample, read_samples
-from il_morph.modelfile import Model
-from il_morph.network import Network
-from il_morph.objectives import ImitationLearning
-from il_morph.settings import ModelSettings, TrainingSettings
-from il_morph.vocabulary import Vocabulary
+from il_morph.data.formats import SIGMORPHON2017, Sample, read_samples
+from il_morph.model.modelfile import Model
+from il_morph.engines.dynet.network import Network
+from il_morph.training.imitation import ImitationLearning
+from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.vocabulary import Vocabulary
 from tests.dynet_models import DynetModel
 from tests.random_models import SAMPLES, SETTINGS, SMALL, instances_of, random_actions, random_model
 from tests.reference_models import read_reference

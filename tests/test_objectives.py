@@ -8,19 +8,19 @@ import pytest
 
 dy = pytest.importorskip("dynet")
 
-from il_morph.data import Sample
-from il_morph.decoding import decode, execute
-from il_morph.expert import COPY, DELETE
-from il_morph.inference import Inference
-from il_morph.likelihood import step_losses
-from il_morph.network import Network, SampleGraph
-from il_morph.objectives import ImitationLearning, cost_sensitive_regression, model_rollin_probability
-from il_morph.objectives import negative_log_likelihood
-from il_morph.rollouts import Configuration, RollOuts
-from il_morph.settings import TrainingSettings
-from il_morph.training import Training
-from il_morph.transitions import END, MAX_ACTIONS
-from il_morph.vocabulary import Vocabulary
+from il_morph.data.formats import Sample
+from il_morph.model.search import decode, execute
+from il_morph.transitions.expert import COPY, DELETE
+from il_morph.model.inference import Inference
+from il_morph.training.likelihood import step_losses
+from il_morph.engines.dynet.network import Network, SampleGraph
+from il_morph.training.imitation import ImitationLearning, cost_sensitive_regression, model_rollin_probability
+from il_morph.training.imitation import negative_log_likelihood
+from il_morph.training.rollouts import Configuration, RollOuts
+from il_morph.model.settings import TrainingSettings
+from il_morph.training.schedule import Training
+from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.model.vocabulary import Vocabulary
 from tests.random_models import TAGGED, small_settings
 
 TIED = Sample("aab", "N;PL", "ab")  # COPY and DELETE are equally good at its beginning
@@ -350,7 +350,7 @@ def test_the_cost_of_a_model_roll_out(sample):
 
 def test_roll_outs_are_those_of_the_settings(monkeypatch):
     made = []
-    monkeypatch.setattr("il_morph.objectives.RollOuts", lambda *arguments, **options: made.append(
+    monkeypatch.setattr("il_morph.training.imitation.RollOuts", lambda *arguments, **options: made.append(
         RollOuts(*arguments, **options)) or made[-1])
     for loss in "edits", "distance":
         for bias in False, True:

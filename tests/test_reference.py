@@ -4,12 +4,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from il_morph.data import Sample
-from il_morph.decoding import Predictor, decode
-from il_morph.expert import Expert, optimal_actions, progress, regrets
-from il_morph.likelihood import ExpertTeacher, GoldTeacher, step_losses
-from il_morph.modelfile import load_model, save_model
-from il_morph.settings import TrainingSettings
+from il_morph.data.formats import Sample
+from il_morph.model.predictor import Predictor
+from il_morph.model.search import decode
+from il_morph.transitions.expert import Expert, optimal_actions, progress, regrets
+from il_morph.training.likelihood import ExpertTeacher, GoldTeacher, step_losses
+from il_morph.model.modelfile import load_model, save_model
+from il_morph.model.settings import TrainingSettings
 from tests.reference_models import converted, read_reference
 from tests.shared import needs_shared
 from tests.simple_search import OneByOne, beam, greedy, step_log_probabilities
@@ -194,7 +195,7 @@ def test_softmax_margin_of_each_step_through_numpy(russian):
 def dynet_step_losses(reference, loss):
     """The step losses of the training objective along the recorded actions, as a function of the case."""
     pytest.importorskip("dynet")
-    from il_morph.objectives import ImitationLearning
+    from il_morph.training.imitation import ImitationLearning
     from tests.dynet_models import DynetModel
 
     model = DynetModel.of(reference.model)

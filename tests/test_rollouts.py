@@ -9,14 +9,14 @@ import pytest
 
 dy = pytest.importorskip("dynet")
 
-from il_morph.data import Sample
-from il_morph.expert import BETA, COPY, DELETE, Expert, optimal_actions, progress
-from il_morph.inference import Inference
-from il_morph.network import Network
-from il_morph.objectives import ImitationLearning
-from il_morph.rollouts import Configuration, RollOuts
-from il_morph.settings import TrainingSettings
-from il_morph.transitions import END, MAX_ACTIONS
+from il_morph.data.formats import Sample
+from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, optimal_actions, progress
+from il_morph.model.inference import Inference
+from il_morph.engines.dynet.network import Network
+from il_morph.training.imitation import ImitationLearning
+from il_morph.training.rollouts import Configuration, RollOuts
+from il_morph.model.settings import TrainingSettings
+from il_morph.transitions.systems import END, MAX_ACTIONS
 from tests.random_models import random_model
 from tests.simple_search import OneByOne, Path, finish_greedily
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import il_morph.sample
-from il_morph.data import SIGMORPHON2017, read_samples
+from il_morph.data.formats import SIGMORPHON2017, read_samples
 from il_morph.sample import generate
 
 FOLDER = Path(il_morph.sample.__file__).parent

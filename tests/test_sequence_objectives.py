@@ -6,14 +6,14 @@ import pytest
 
 dy = pytest.importorskip("dynet")
 
-from il_morph.decoding import decode
-from il_morph.gold import gold_actions, make_aligner
-from il_morph.inference import Inference
-from il_morph.likelihood import GoldTeacher, step_losses
-from il_morph.network import Network
-from il_morph.sequence_objectives import (
+from il_morph.model.search import decode
+from il_morph.training.gold import gold_actions, make_aligner
+from il_morph.model.inference import Inference
+from il_morph.training.likelihood import GoldTeacher, step_losses
+from il_morph.engines.dynet.network import Network
+from il_morph.training.sequences import (
     GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce, min_max, sample_sequences)
-from il_morph.settings import TrainingSettings
+from il_morph.model.settings import TrainingSettings
 from tests.random_models import SETTINGS, instances_of, random_actions, random_model
 
 
@@ -109,7 +109,7 @@ def test_mrt_is_the_expected_risk_of_gold_and_sampled_sequences(settings, monkey
         gold = tuple(mrt.gold[instance])
         others = sorted({gold[:-1] + tuple(model.vocabulary.actions_of(more)) + gold[-1:] for more in ("s", "as")})
         sampled = [(actions, -3.0) for actions in others * 2] + [(gold, -1.0), ((9, 9, 9, 2), -20.5)]
-        monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: sampled)
+        monkeypatch.setattr("il_morph.training.sequences.sample_sequences", lambda *_: sampled)
         dy.renew_cg()
         expected = expected_risk(mrt, model, instance, [gold, *others])
         assert mrt.loss(instance).value() == pytest.approx(expected, abs=1e-4)
@@ -118,7 +118,7 @@ def test_mrt_is_the_expected_risk_of_gold_and_sampled_sequences(settings, monkey
 def test_mrt_learns_nothing_from_the_gold_sequence_alone(monkeypatch):
     mrt, instances = objective(MinimumRisk, random_model())
     gold = tuple(mrt.gold[instances[0]])
-    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: [(gold, -1.0)])
+    monkeypatch.setattr("il_morph.training.sequences.sample_sequences", lambda *_: [(gold, -1.0)])
     dy.renew_cg()
     assert mrt.loss(instances[0]) is None
 
@@ -129,7 +129,7 @@ def test_the_gradient_of_mrt_is_that_of_finite_differences(monkeypatch):
     instance = instances[0]
     start, end = mrt.gold[instance][:4], mrt.gold[instance][6:]
     sampled = [(tuple(start + model.vocabulary.actions_of(letters) + end), -2.0) for letters in ("ad", "en", "t")]
-    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences", lambda *_: sampled)
+    monkeypatch.setattr("il_morph.training.sequences.sample_sequences", lambda *_: sampled)
     step = 1e-2
 
     def loss():
@@ -187,14 +187,14 @@ def test_reinforce_is_the_mean_of_weighted_sequences_without_zero_advantages(mon
     walk = instances[0]
     gold, wrong = tuple(rl.gold[walk]), tuple(rl.gold[walk][:4] + [2])
     worse = tuple(model.vocabulary.actions_of("sss") + list(wrong))
-    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences",
+    monkeypatch.setattr("il_morph.training.sequences.sample_sequences",
                         lambda *_, **__: [(wrong, -1.0), (gold, -1.0), (wrong, -1.0), (worse, -2.0)])
     dy.renew_cg()
     baseline = rl.reward(walk, wrong)
     terms = [(rl.reward(walk, s) - baseline) * -sequence_log_probability(model, walk, s) / len(s)
              for s in (gold, worse)]
     assert rl.loss(walk).value() == pytest.approx(sum(terms) / 2, abs=1e-4)
-    monkeypatch.setattr("il_morph.sequence_objectives.sample_sequences",
+    monkeypatch.setattr("il_morph.training.sequences.sample_sequences",
                         lambda *_, **__: [(wrong, -1.0), (wrong, -1.0)])
     dy.renew_cg()
     assert rl.loss(walk) is None

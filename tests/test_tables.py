@@ -6,7 +6,7 @@ import pytest
 
 from il_morph.commands import main
 from il_morph.errors import InputError
-from il_morph.tables import NAMES, column_figures, load_table, measured, read_runs
+from il_morph.reproduction.tables import NAMES, column_figures, load_table, measured, read_runs
 from tests.cli import error_of
 from tests.shared import needs_shared, reference_rows
 

@@ -9,9 +9,9 @@ import pytest
 
 import il_morph
 from il_morph.commands import main, train as command
-from il_morph.data import Sample
-from il_morph.decoding import BeamSearch, decode
-from il_morph.settings import ModelSettings, TrainingSettings
+from il_morph.data.formats import Sample
+from il_morph.model.search import BeamSearch, decode
+from il_morph.model.settings import ModelSettings, TrainingSettings
 from tests.cli import ROOT, SMALL, TRAIN, Run, training_arguments
 
 pytest.importorskip("dynet")
@@ -340,7 +340,7 @@ def test_beam_width_is_that_of_the_dev_accuracy(train, monkeypatch):
         widths.append((len(instances), width))
         return decode(inference, instances, width, *arguments)
 
-    monkeypatch.setattr("il_morph.training.decode", recording)
+    monkeypatch.setattr("il_morph.training.schedule.decode", recording)
     train("--beam-width=3")
     assert widths == [(len(TRAIN), 1), (4, 3)]
     widths.clear()
@@ -373,7 +373,7 @@ def test_decbatch_size_changes_batches_but_not_results(train, monkeypatch):
             sizes.append(len(instances))
             super().__init__(inference, instances, width)
 
-    monkeypatch.setattr("il_morph.decoding.BeamSearch", Recording)
+    monkeypatch.setattr("il_morph.model.search.BeamSearch", Recording)
     whole = train("--pick-loss", "--epochs=2")
     assert max(sizes) == len(TRAIN)
     sizes.clear()

@@ -6,14 +6,14 @@ import pytest
 
 dy = pytest.importorskip("dynet")
 
-from il_morph.data import Sample
-from il_morph.decoding import Hypothesis
+from il_morph.data.formats import Sample
+from il_morph.model.search import Hypothesis
 from il_morph.errors import InputError
-from il_morph.network import Network
-from il_morph.objectives import ImitationLearning
-from il_morph.settings import TrainingSettings
-from il_morph.training import OPTIMIZERS, Epoch, Training
-from il_morph.vocabulary import Vocabulary
+from il_morph.engines.dynet.network import Network
+from il_morph.training.imitation import ImitationLearning
+from il_morph.model.settings import TrainingSettings
+from il_morph.training.schedule import OPTIMIZERS, Epoch, Training
+from il_morph.model.vocabulary import Vocabulary
 from tests.random_models import TAGGED, small_settings
 
 RATE = 0.1  # of DyNet's SGD
@@ -129,8 +129,8 @@ class Script:
     def __init__(self, monkeypatch, right=(), losses=(), train_right=()):
         self.right, self.losses, self.train_right = iter(right), iter(losses), iter(train_right)
         self.searches = []
-        monkeypatch.setattr("il_morph.training.decode", self.decode)
-        monkeypatch.setattr("il_morph.training.mean_loss", lambda *arguments: next(self.losses))
+        monkeypatch.setattr("il_morph.training.schedule.decode", self.decode)
+        monkeypatch.setattr("il_morph.training.schedule.mean_loss", lambda *arguments: next(self.losses))
 
     def decode(self, inference, instances, width, batch_size):
         probing = len(self.searches) % 2 == 0
@@ -224,7 +224,7 @@ def test_patience_with_pick_loss(monkeypatch):
 
 def test_the_dev_loss_is_taken_where_the_model_can_write_the_output(monkeypatch):
     seen = []
-    monkeypatch.setattr("il_morph.training.mean_loss", lambda _, dev, *rest: seen.append(len(dev)) or 1.0)
+    monkeypatch.setattr("il_morph.training.schedule.mean_loss", lambda _, dev, *rest: seen.append(len(dev)) or 1.0)
     scripted(epochs=1, pick_loss=True, dev=[*TAGGED, Sample("дом", "N;PL", "дома")]).run()
     assert seen == [len(TAGGED)]
     with pytest.raises(InputError, match="--pick-loss: no dev output consists of characters seen in training"):

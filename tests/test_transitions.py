@@ -1,7 +1,7 @@
 """What the actions of both transition systems do and when they are valid."""
 import pytest
 
-from il_morph.transitions import BEGIN, END, MAX_ACTIONS, SYSTEMS, UNK, EditSystem, HardAttentionSystem
+from il_morph.transitions.systems import BEGIN, END, MAX_ACTIONS, SYSTEMS, UNK, EditSystem, HardAttentionSystem
 
 HAEM, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
 COPY, DELETE, STEP = EditSystem.COPY, EditSystem.DELETE, HardAttentionSystem.STEP

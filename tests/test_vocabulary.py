@@ -1,10 +1,10 @@
 """Indices of symbols, and samples in indices."""
 import pytest
 
-from il_morph.data import Sample
-from il_morph.settings import ModelSettings
-from il_morph.transitions import BEGIN, END, UNK
-from il_morph.vocabulary import Index, Vocabulary, attribute
+from il_morph.data.formats import Sample
+from il_morph.model.settings import ModelSettings
+from il_morph.transitions.systems import BEGIN, END, UNK
+from il_morph.model.vocabulary import Index, Vocabulary, attribute
 
 SPECIALS = ["<UNK>", "⟪", "⟫", "<DEL>", "<COPY>"]
 SAMPLES = [Sample("ba", "V;PST;3", "bed"), Sample("ca", "N;PL;3", "ac")]

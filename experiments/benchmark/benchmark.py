@@ -31,12 +31,12 @@ from typing import Optional
 import numpy as np
 from docopt import docopt
 
-from il_morph.data import FORMATS, read_samples
+from il_morph.data.formats import FORMATS, read_samples
 from il_morph.errors import InputError, errors_for_people
-from il_morph.experiment import start_dynet
-from il_morph.modelfile import Model, save_model, weight_shapes
-from il_morph.settings import ModelSettings
-from il_morph.vocabulary import Vocabulary
+from il_morph.training.experiment import start_dynet
+from il_morph.model.modelfile import Model, save_model, weight_shapes
+from il_morph.model.settings import ModelSettings
+from il_morph.model.vocabulary import Vocabulary
 
 DYNET_MEMORY = 2048  # there are many models in one process, and the memory must not grow
 

@@ -10,13 +10,13 @@ from typing import Any, Callable, Optional, Sequence
 
 import dynet as dy
 
-from il_morph.data import Sample
-from il_morph.decoding import Hypothesis, decode
-from il_morph.inference import Inference
-from il_morph.network import Network
-from il_morph.phases import gold_sequences, make_objective
-from il_morph.settings import ModelSettings, TrainingSettings
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.data.formats import Sample
+from il_morph.model.search import Hypothesis, decode
+from il_morph.model.inference import Inference
+from il_morph.engines.dynet.network import Network
+from il_morph.training.phases import gold_sequences, make_objective
+from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
 from tests.simple_search import beam, greedy
 from tests.stock_model import StockModel
 

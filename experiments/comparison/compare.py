@@ -45,7 +45,7 @@ from docopt import docopt
 
 from il_morph.errors import InputError, errors_for_people
 from il_morph.files import read_bytes, write_atomically
-from il_morph.tables import EXPERIMENTS, Run, Table, figure, load_table, read_runs
+from il_morph.reproduction.tables import EXPERIMENTS, Run, Table, figure, load_table, read_runs
 
 SYSTEMS = {"ca": "CA", "ca-crp": "CA", "ha": "HASTAR", "ca-mrt": "CA-MRT", "ha-mrt": "HASTAR-MRT",
            "ca-mrt-a": "CA-MRT-A", "ca-d": "CA-D", "ca-r": "CA-R", "ca-rm": "CA-RM"}

@@ -31,13 +31,13 @@ from typing import Iterable, Iterator, Sequence
 
 from il_morph.commands.arguments import (
     Arguments, choice, chosen_aligner, data_format, integer, optional, parse_arguments)
-from il_morph.data import read_samples
-from il_morph.decoding import describe
+from il_morph.data.formats import read_samples
+from il_morph.model.search import describe
 from il_morph.errors import InputError
-from il_morph.expert import Expert, optimal_sequences
-from il_morph.gold import gold_symbols, make_aligner
-from il_morph.settings import ModelSettings
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.transitions.expert import Expert, optimal_sequences
+from il_morph.training.gold import gold_symbols, make_aligner
+from il_morph.model.settings import ModelSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 
 MOST = 1_000_000

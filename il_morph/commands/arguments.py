@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import docopt
 
-from il_morph.data import DataFormat, format_from_flags
+from il_morph.data.formats import DataFormat, format_from_flags
 from il_morph.errors import InputError
 
 Arguments = Dict[str, Any]

@@ -23,9 +23,9 @@ import sys
 from typing import List
 
 from il_morph.commands.arguments import data_format, parse_arguments
-from il_morph.data import Sample
-from il_morph.ensembling import ensemble
-from il_morph.evaluation import read_predictions
+from il_morph.data.formats import Sample
+from il_morph.evaluation.voting import ensemble
+from il_morph.evaluation.scores import read_predictions
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 
 

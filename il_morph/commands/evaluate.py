@@ -28,7 +28,7 @@ import statistics
 from typing import Callable, Dict, List, Sequence
 
 from il_morph.commands.arguments import choice, data_format, parse_arguments
-from il_morph.evaluation import Scores, evaluate, read_gold, read_predictions
+from il_morph.evaluation.scores import Scores, evaluate, read_gold, read_predictions
 
 DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5}
 SUMMARY: Dict[str, Callable[[Sequence[float]], float]] = {

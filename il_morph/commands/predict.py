@@ -22,11 +22,12 @@ import sys
 from typing import Optional, Sequence
 
 from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments
-from il_morph.data import Sample, WrongFormat, read_samples
-from il_morph.decoding import BEAM_WIDTH, MAX_BEAM_WIDTH, Hypothesis, Predictor
+from il_morph.data.formats import Sample, WrongFormat, read_samples
+from il_morph.model.predictor import Predictor
+from il_morph.model.search import BEAM_WIDTH, MAX_BEAM_WIDTH, Hypothesis
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
-from il_morph.progress import bar
+from il_morph.bars import bar
 
 
 def run(argv: list[str]) -> int:

@@ -26,7 +26,7 @@ from typing import List
 from il_morph.commands.arguments import choice, parse_arguments
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
-from il_morph.tables import add_measured, load_table, measured, read_runs, render
+from il_morph.reproduction.tables import add_measured, load_table, measured, read_runs, render
 
 
 def run(argv: List[str]) -> int:

@@ -103,11 +103,11 @@ from typing import Any, Optional
 
 from il_morph.commands.arguments import (
     Arguments, choice, chosen_aligner, data_format, integer, number, optional, parse_arguments)
-from il_morph.data import NO_FEATURES
-from il_morph.decoding import MAX_BEAM_WIDTH
+from il_morph.data.formats import NO_FEATURES
+from il_morph.model.search import MAX_BEAM_WIDTH
 from il_morph.errors import InputError
-from il_morph.experiment import Experiment
-from il_morph.settings import ModelSettings, TrainingSettings
+from il_morph.training.experiment import Experiment
+from il_morph.model.settings import ModelSettings, TrainingSettings
 
 PRESETS = {
     "ca-d": {"transducer": "haem", "il_beta": 1.0},

@@ -13,7 +13,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
 
-PACKAGED, CHECKOUT = Path(__file__).parent / "experiments", Path(__file__).parent.parent / "experiments"
+_PACKAGE = Path(__file__).parent.parent
+PACKAGED, CHECKOUT = _PACKAGE / "experiments", _PACKAGE.parent / "experiments"
 EXPERIMENTS = PACKAGED if PACKAGED.is_dir() else CHECKOUT
 NAMES = ("sigmorphon2016", "sigmorphon2017", "celex", "lemmatization")
 

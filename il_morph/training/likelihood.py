@@ -9,10 +9,10 @@ from typing import Protocol, Sequence
 
 import numpy as np
 
-from il_morph.expert import Expert, optimal_actions, progress
-from il_morph.inference import Inference
-from il_morph.transitions import END, UNK
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.transitions.expert import Expert, optimal_actions, progress
+from il_morph.model.inference import Inference
+from il_morph.transitions.systems import END, UNK
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 
 class Teacher(Protocol):

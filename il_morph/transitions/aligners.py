@@ -12,7 +12,7 @@ from typing import Callable, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from il_morph.data import END, GAP
+from il_morph.data.formats import END, GAP
 
 COPY = "<COPY>"
 DELETE = "<DEL>"

@@ -14,9 +14,9 @@ import dynet as dy
 import dynet_config
 import numpy as np
 
-from il_morph.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
-from il_morph.transitions import UNK
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.engines.dynet.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
+from il_morph.transitions.systems import UNK
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
 MASKED = -1e9  # added to the score of an invalid action; finite, for -inf poisons DyNet's memory

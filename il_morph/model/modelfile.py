@@ -34,8 +34,8 @@ import numpy as np
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, write_atomically
-from il_morph.settings import ModelSettings
-from il_morph.vocabulary import Vocabulary
+from il_morph.model.settings import ModelSettings
+from il_morph.model.vocabulary import Vocabulary
 
 FORMAT, VERSION = "il-morph model", 1
 HEADER = "header.json"

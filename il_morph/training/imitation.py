@@ -8,13 +8,13 @@ from typing import Sequence
 
 import dynet as dy
 
-from il_morph.expert import Expert, optimal_actions, progress, regrets
-from il_morph.likelihood import ExpertTeacher
-from il_morph.network import Network
-from il_morph.rollouts import Configuration, RollOuts
-from il_morph.settings import TrainingSettings
-from il_morph.transitions import END, MAX_ACTIONS
-from il_morph.vocabulary import Instance
+from il_morph.transitions.expert import Expert, optimal_actions, progress, regrets
+from il_morph.training.likelihood import ExpertTeacher
+from il_morph.engines.dynet.network import Network
+from il_morph.training.rollouts import Configuration, RollOuts
+from il_morph.model.settings import TrainingSettings
+from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.model.vocabulary import Instance
 
 MAX_EXPONENT = 700.0  # of a float
 

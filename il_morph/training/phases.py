@@ -9,14 +9,14 @@ from typing import Optional, Protocol, Sequence
 
 import numpy as np
 
-from il_morph.data import Sample
-from il_morph.gold import gold_actions, make_aligner
-from il_morph.network import Network
-from il_morph.objectives import ImitationLearning
-from il_morph.sequence_objectives import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
-from il_morph.settings import TrainingSettings
-from il_morph.training import Course, Epoch, Training
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.data.formats import Sample
+from il_morph.training.gold import gold_actions, make_aligner
+from il_morph.engines.dynet.network import Network
+from il_morph.training.imitation import ImitationLearning
+from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
+from il_morph.model.settings import TrainingSettings
+from il_morph.training.schedule import Course, Epoch, Training
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 SEQUENCE_OBJECTIVES = {"mle": MaximumLikelihood, "mrt": MinimumRisk, "rl": Reinforce}
 

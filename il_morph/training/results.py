@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import Optional, Sequence
 
-from il_morph.data import DataFormat, Sample
-from il_morph.decoding import Hypothesis
+from il_morph.data.formats import DataFormat, Sample
+from il_morph.model.search import Hypothesis
 from il_morph.errors import InputError
-from il_morph.evaluation import Scores, score
+from il_morph.evaluation.scores import Scores, score
 from il_morph.files import PathLike, write_atomically
-from il_morph.modelfile import Model, save_model
+from il_morph.model.modelfile import Model, save_model
 
 
 class ResultsFolder:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Sequence
 
-from il_morph.aligners import ALIGNERS, STEP, Aligner, align_crp, edit_actions, hard_actions, try_reverse
-from il_morph.progress import bar
-from il_morph.transitions import EditSystem
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.transitions.aligners import ALIGNERS, STEP, Aligner, align_crp, edit_actions, hard_actions, try_reverse
+from il_morph.bars import bar
+from il_morph.transitions.systems import EditSystem
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 
 def make_aligner(name: str, iterations: int = 150, seed: int = 1, reverse: bool = False) -> Aligner:

@@ -9,12 +9,12 @@ import dynet as dy
 import editdistance
 import numpy as np
 
-from il_morph.decoding import execute
-from il_morph.likelihood import GoldTeacher
-from il_morph.network import Network, SampleGraph, passing
-from il_morph.settings import TrainingSettings
-from il_morph.transitions import END, MAX_ACTIONS
-from il_morph.vocabulary import Instance
+from il_morph.model.search import execute
+from il_morph.training.likelihood import GoldTeacher
+from il_morph.engines.dynet.network import Network, SampleGraph, passing
+from il_morph.model.settings import TrainingSettings
+from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.model.vocabulary import Instance
 
 GoldActions = Callable[[Sequence[Instance]], list[list[int]]]
 MIN_LOG_PROBABILITY = -20.0  # a sampled sequence less probable than this is not worth its computation

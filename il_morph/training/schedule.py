@@ -11,14 +11,14 @@ from typing import Callable, Optional, Protocol, Sequence
 import dynet as dy
 import numpy as np
 
-from il_morph.decoding import decode
+from il_morph.model.search import decode
 from il_morph.errors import InputError
-from il_morph.inference import Inference
-from il_morph.likelihood import Teacher, mean_loss, producible
-from il_morph.network import Network
-from il_morph.progress import bar
-from il_morph.settings import TrainingSettings
-from il_morph.vocabulary import Instance
+from il_morph.model.inference import Inference
+from il_morph.training.likelihood import Teacher, mean_loss, producible
+from il_morph.engines.dynet.network import Network
+from il_morph.bars import bar
+from il_morph.model.settings import TrainingSettings
+from il_morph.model.vocabulary import Instance
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ import mmap
 from math import ceil, prod
 
 from il_morph.errors import InputError
-from il_morph.modelfile import weight_shapes
-from il_morph.settings import TrainingSettings
-from il_morph.transitions import MAX_ACTIONS
-from il_morph.vocabulary import Vocabulary
+from il_morph.model.modelfile import weight_shapes
+from il_morph.model.settings import TrainingSettings
+from il_morph.transitions.systems import MAX_ACTIONS
+from il_morph.model.vocabulary import Vocabulary
 
 POOLS, FLOAT, MEGABYTE = 4, 4, 2**20
 NODES_PER_STEP = 28  # vectors of hidden size that one step of an LSTM layer puts into the graph, at most

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 import editdistance
 
-from il_morph.data import DataFormat, check_format, name_of, read_samples, split_lines
+from il_morph.data.formats import DataFormat, check_format, name_of, read_samples, split_lines
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
 

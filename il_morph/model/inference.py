@@ -13,8 +13,8 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from il_morph.transitions import UNK
-from il_morph.vocabulary import Instance, Vocabulary
+from il_morph.transitions.systems import UNK
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": lambda x: np.maximum(x, 0), "tanh": np.tanh}
 Weights = dict  # name -> float32 array, as in the model file

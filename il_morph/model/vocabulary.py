@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterable, Optional, Sequence
 
-from il_morph.data import DataFormat, Sample
-from il_morph.settings import ModelSettings
-from il_morph.transitions import BEGIN, END, UNK, UNK_SYMBOL, SYSTEMS
+from il_morph.data.formats import DataFormat, Sample
+from il_morph.model.settings import ModelSettings
+from il_morph.transitions.systems import BEGIN, END, UNK, UNK_SYMBOL, SYSTEMS
 
 
 class Index:

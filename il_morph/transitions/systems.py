@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Optional, Sequence
 
-from il_morph.data import BEGIN as BEGIN_SYMBOL, END as END_SYMBOL, UNK as UNK_SYMBOL
+from il_morph.data.formats import BEGIN as BEGIN_SYMBOL, END as END_SYMBOL, UNK as UNK_SYMBOL
 
 UNK, BEGIN, END = range(3)
 MAX_ACTIONS = 150

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any, Optional, Sequence
 
 from il_morph import __version__
-from il_morph.data import FORMATS, Sample, read_samples
-from il_morph.decoding import decode
+from il_morph.data.formats import FORMATS, Sample, read_samples
+from il_morph.model.search import decode
 from il_morph.errors import InputError
-from il_morph.inference import Inference
-from il_morph.memory import check_memory, megabytes_needed
-from il_morph.modelfile import Model, load_model
-from il_morph.progress import bar
-from il_morph.results import ResultsFolder
-from il_morph.settings import ModelSettings, TrainingSettings
-from il_morph.transitions import UNK
-from il_morph.vocabulary import Vocabulary
+from il_morph.model.inference import Inference
+from il_morph.engines.dynet.memory import check_memory, megabytes_needed
+from il_morph.model.modelfile import Model, load_model
+from il_morph.bars import bar
+from il_morph.training.results import ResultsFolder
+from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.transitions.systems import UNK
+from il_morph.model.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ class Experiment:
                dev: Sequence[Sample], results: ResultsFolder) -> tuple[Model, dict]:
         progress = Progress(results, vocabulary, {"seed": self.seed, **self.training.as_dict()})
         try:
-            from il_morph.phases import train_phases
+            from il_morph.training.phases import train_phases
 
             course = train_phases(vocabulary, reloaded.weights if reloaded else None, train, dev, self.training,
                                   self.seed, progress, self.verbose)

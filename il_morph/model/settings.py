@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
-from il_morph.data import FORMATS, DataFormat
+from il_morph.data.formats import FORMATS, DataFormat
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from il_morph.transitions import END, EditSystem
+from il_morph.transitions.systems import END, EditSystem
 
 BETA = 5.0
 COPY, DELETE = EditSystem.COPY, EditSystem.DELETE

@@ -12,10 +12,10 @@ from typing import Sequence
 import dynet as dy
 import editdistance
 
-from il_morph.cells import CellState
-from il_morph.expert import BETA
-from il_morph.network import SampleGraph, passing
-from il_morph.transitions import END, MAX_ACTIONS, TransitionSystem
+from il_morph.engines.dynet.cells import CellState
+from il_morph.transitions.expert import BETA
+from il_morph.engines.dynet.network import SampleGraph, passing
+from il_morph.transitions.systems import END, MAX_ACTIONS, TransitionSystem
 
 
 @dataclass

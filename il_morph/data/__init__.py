@@ -1,0 +1,1 @@
+"""Samples, the formats they are stored in, and reading them."""

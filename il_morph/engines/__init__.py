@@ -1,0 +1,1 @@
+"""What turns an objective into an update of the weights."""

@@ -1,0 +1,1 @@
+"""Transition systems: what actions do, the expert, and aligners that make gold sequences."""
