@@ -184,7 +184,7 @@ def test_every_model_of_a_table_is_found_among_the_published_results(table):
     sys.modules["compare"] = module
     spec.loader.exec_module(module)
     facts = module.load_table(table)
-    runs = [module.Run(model.setting, model.name, next(iter(facts.languages)), "0", "1", 1, 1.0, 0, 0, 0, 50.0, "-")
-            for model in facts.models if model.system != "-"]
+    runs = [module.Run(system.setting, system.model, next(iter(facts.languages)), "0", "1", 1, 1.0, 0, 0, 0, 50.0, "-")
+            for system in facts.systems if system.row != "-"]
     published = module.read_published(SHARED / "reference" / "published_results_summary.tsv", facts)
     assert len(list(module.compare(facts, runs, published))) == len(runs) > 0

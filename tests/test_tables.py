@@ -6,7 +6,8 @@ import pytest
 
 from il_morph.commands import main
 from il_morph.errors import InputError
-from il_morph.reproduction.tables import NAMES, column_figures, load_table, measured, read_runs
+from il_morph.reproduction.facts import NAMES, load_table
+from il_morph.reproduction.tables import column_figures, measured, read_runs
 from tests.cli import error_of
 from tests.shared import needs_shared, reference_rows
 
@@ -60,9 +61,9 @@ def test_facts_of_the_four_tables():
     assert [table.runs_per_group for table in tables] == [5, 5, 25, 10]
     assert [table.report for table in tables] == ["ensemble", "ensemble", "mean", "mean"]
     for table in tables:
-        systems = {model.system for model in table.models} - {"-"}
+        systems = {system.row for system in table.systems} - {"-"}
         assert systems <= set(table.paper)
-        assert {model.setting for model in table.models} == set(table.settings)
+        assert {system.setting for system in table.systems} == set(table.settings)
         assert all(table.groups(column) for column in table.columns)
 
 

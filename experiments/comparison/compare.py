@@ -45,7 +45,8 @@ from docopt import docopt
 
 from il_morph.errors import InputError, errors_for_people
 from il_morph.files import read_bytes, write_atomically
-from il_morph.reproduction.tables import EXPERIMENTS, Run, Table, figure, load_table, read_runs
+from il_morph.reproduction.facts import EXPERIMENTS, PaperTable, load_table
+from il_morph.reproduction.tables import Run, figure, read_runs
 
 SYSTEMS = {"ca": "CA", "ca-crp": "CA", "ha": "HASTAR", "ca-mrt": "CA-MRT", "ha-mrt": "HASTAR-MRT",
            "ca-mrt-a": "CA-MRT-A", "ca-d": "CA-D", "ca-r": "CA-R", "ca-rm": "CA-RM"}
@@ -111,7 +112,7 @@ def of_seed(runs: list[Run], seed: Optional[str], path: str) -> list[Run]:
     return [run for run in runs if run.voters > 1 or run.seed == seed]
 
 
-def check_plot(arguments: dict, table: Table) -> None:
+def check_plot(arguments: dict, table: PaperTable) -> None:
     setting, path = arguments["--setting"], arguments["--plot"]
     if setting and not path:
         raise InputError("--setting belongs to --plot: leave it out")
@@ -123,7 +124,7 @@ def check_plot(arguments: dict, table: Table) -> None:
 
 # what there is to compare
 
-def read_published(path: str, table: Table) -> dict[tuple[str, ...], Published]:
+def read_published(path: str, table: PaperTable) -> dict[tuple[str, ...], Published]:
     """Setting, model, kind and language -> accuracy."""
     lines = read_bytes(path).decode("utf-8", "replace").splitlines()
     rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -137,17 +138,17 @@ def read_published(path: str, table: Table) -> dict[tuple[str, ...], Published]:
         raise InputError(f"{path}, line {rows.line_num}: mean_accuracy or std_accuracy_sample is no number") from None
 
 
-def published_names(table: Table) -> dict[tuple[str, str], list[str]]:
+def published_names(table: PaperTable) -> dict[tuple[str, str], list[str]]:
     """Setting and model -> the names it may have; those of models with an aligner end with its name."""
     names = {}
-    for model in table.models:
-        system = SYSTEMS.get(model.name)
+    for model in table.systems:
+        system = SYSTEMS.get(model.model)
         endings = [ending for flag, both in ALIGNERS.items() if flag in model.options for ending in both]
-        names[model.setting, model.name] = [system, *(f"{system}-{ending}" for ending in endings)] if system else []
+        names[model.setting, model.model] = [system, *(f"{system}-{ending}" for ending in endings)] if system else []
     return names
 
 
-def compare(table: Table, runs: list[Run], published: dict) -> Iterable[Comparison]:
+def compare(table: PaperTable, runs: list[Run], published: dict) -> Iterable[Comparison]:
     names = published_names(table)
     groups: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
@@ -174,7 +175,7 @@ def compare(table: Table, runs: list[Run], published: dict) -> Iterable[Comparis
 
 # text
 
-def folds(table: Table, runs: list[Run]) -> Iterable[str]:
+def folds(table: PaperTable, runs: list[Run]) -> Iterable[str]:
     """Folds differ in how hard they are, so it matters which of them were run."""
     own = sorted({run.fold for run in runs})
     if table.folds and runs and len(own) < len(table.folds):
@@ -258,7 +259,7 @@ def spread(values: list[float]) -> str:
 
 # votes, seeds and variants
 
-def vote_gains(table: Table, runs: list[Run]) -> dict[tuple[str, str], list[float]]:
+def vote_gains(table: PaperTable, runs: list[Run]) -> dict[tuple[str, str], list[float]]:
     """Setting and model -> by how much each vote of all seeds is better than the mean of its members."""
     singles, gains = {run.place: run.test_beam4 for run in runs}, {}
     for run in runs:
@@ -268,7 +269,7 @@ def vote_gains(table: Table, runs: list[Run]) -> dict[tuple[str, str], list[floa
     return gains
 
 
-def votes(table: Table, runs: list[Run]) -> Iterable[str]:
+def votes(table: PaperTable, runs: list[Run]) -> Iterable[str]:
     gains = vote_gains(table, runs)
     if gains:
         yield from ["## What voting is worth", "", "A vote of five models against the mean of its members, in our runs.", "",

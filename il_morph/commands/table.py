@@ -26,7 +26,8 @@ from typing import List
 from il_morph.commands.arguments import choice, parse_arguments
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
-from il_morph.reproduction.tables import add_measured, load_table, measured, read_runs, render
+from il_morph.reproduction.facts import load_table
+from il_morph.reproduction.tables import add_measured, measured, read_runs, render
 
 
 def run(argv: List[str]) -> int:

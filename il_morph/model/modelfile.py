@@ -28,7 +28,6 @@ import json
 import os
 import zipfile
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -36,6 +35,7 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, write_atomically
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.results import RunFolder
 
 FORMAT, VERSION = "il-morph model", 1
 HEADER = "header.json"
@@ -71,7 +71,7 @@ def add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 def load_model(path: PathLike) -> Model:
     """Read and check a model file, or the f.model of a results folder."""
     if os.path.isdir(path):
-        path = Path(path) / "f.model"
+        path = RunFolder(path).model
     content = read_bytes(path)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -1,4 +1,4 @@
-"""The tables of the paper: what they hold, the runs that were made for them, ours beside the paper's."""
+"""The runs that were made for the paper's tables, and ours beside the paper's."""
 from __future__ import annotations
 
 import json
@@ -12,24 +12,9 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
+from il_morph.reproduction.facts import AVERAGE, NONE, PaperTable, lines_of
 
-_PACKAGE = Path(__file__).parent.parent
-PACKAGED, CHECKOUT = _PACKAGE / "experiments", _PACKAGE.parent / "experiments"
-EXPERIMENTS = PACKAGED if PACKAGED.is_dir() else CHECKOUT
-NAMES = ("sigmorphon2016", "sigmorphon2017", "celex", "lemmatization")
-
-AVERAGE = "Avg"
-NONE = "-"
 PARTIAL = "*"
-
-
-class Model(NamedTuple):
-    """A row of models.tsv, as far as a table needs it."""
-
-    setting: str
-    name: str
-    system: str  # its row in the paper's table
-    options: str  # what il-morph train is given
 
 
 class Cells(NamedTuple):
@@ -39,73 +24,6 @@ class Cells(NamedTuple):
     system: str
     figure: str
     values: List[str]
-
-
-@dataclass(frozen=True)
-class Table:
-    """The facts of experiments/<name>."""
-
-    name: str
-    title: str
-    report: str  # ensemble or mean
-    settings: List[str]
-    folds: List[str]
-    seeds: List[str]
-    languages: Dict[str, str]  # language -> column, or none when a column is a setting
-    models: List[Model]
-    paper: Dict[str, Dict[str, str]]  # system -> column -> figure as printed
-    notes: List[Tuple[List[str], str]]  # systems, what is to be said about them
-
-    @property
-    def columns(self) -> List[str]:
-        return list(next(iter(self.paper.values())))
-
-    def groups(self, column: str) -> List[Tuple[str, str]]:
-        """Settings and languages whose mean is the figure of a column."""
-        return [(setting, language) for setting in self.settings
-                for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
-
-    def is_full_vote(self, run: "Run") -> bool:
-        """Did all seeds of the paper vote?"""
-        return len(self.seeds) > 1 and run.seed == "+".join(self.seeds)
-
-    def vote_rank(self, vote: "Run") -> Tuple[bool, int]:
-        """The vote of the paper's seeds comes first, then that of the most seeds."""
-        return self.is_full_vote(vote), vote.voters
-
-    @property
-    def runs_per_group(self) -> int:
-        return len(self.folds or [NONE]) * len(self.seeds)
-
-
-def load_table(name: str) -> Table:
-    """Read the facts of one of the paper's tables."""
-    if name not in NAMES:
-        raise InputError(f"there is no table {name!r}; the tables are {', '.join(NAMES)}")
-    folder = EXPERIMENTS / name
-    facts = dict(line.split(":", 1) for line in _lines(folder / "facts.txt"))
-    notes = folder / "notes.tsv"
-    return Table(
-        name=name,
-        title=facts["title"].strip(),
-        report=facts["report"].strip(),
-        settings=facts["settings"].split(),
-        folds=facts["folds"].split(),
-        seeds=facts["seeds"].split(),
-        languages={row["language"]: row["column"] for row in _rows(folder / "languages.tsv")},
-        models=[Model(row["setting"], row["model"], row["table"], row["options"]) for row in _rows(folder / "models.tsv")],
-        paper={row.pop("system"): row for row in _rows(folder / "paper.tsv")},
-        notes=[(row["systems"].split(), row["note"]) for row in _rows(notes)] if notes.exists() else [],
-    )
-
-
-def _lines(path: PathLike) -> List[str]:
-    return read_bytes(path).decode("utf-8").splitlines()
-
-
-def _rows(path: PathLike) -> List[Dict[str, str]]:
-    header, *lines = [line.split("\t") for line in _lines(path)]
-    return [dict(zip(header, line)) for line in lines]
 
 
 # Runs
@@ -146,14 +64,14 @@ HEADER = [field.name for field in fields(Run)]
 SEEDS = re.compile(r"\d+(\+\d+)*")
 
 
-def read_runs(table: Table, root: PathLike) -> List[Run]:
+def read_runs(table: PaperTable, root: PathLike) -> List[Run]:
     """The runs below a results folder, or those listed in a measured.tsv."""
     if os.path.isdir(root):
         return sorted(_runs_below(table, Path(root)), key=_order(table))
     return _measured_runs(table, Path(root))
 
 
-def add_measured(table: Table, listed: PathLike, runs: Sequence[Run]) -> List[Run]:
+def add_measured(table: PaperTable, listed: PathLike, runs: Sequence[Run]) -> List[Run]:
     """These runs, and those in a measured.tsv that are not made again among them.
 
     A listed vote goes when one of its members has come out differently, and a vote when more seeds than its own voted,
@@ -167,7 +85,7 @@ def add_measured(table: Table, listed: PathLike, runs: Sequence[Run]) -> List[Ru
     return sorted(_without_smaller_votes(table, [*kept, *runs]), key=_order(table))
 
 
-def _without_smaller_votes(table: Table, runs: Sequence[Run]) -> List[Run]:
+def _without_smaller_votes(table: PaperTable, runs: Sequence[Run]) -> List[Run]:
     votes = [set(run.members) for run in runs if run.voters > 1]
     return [run for run in runs if run.voters == 1 or table.is_full_vote(run)
             or not any(set(run.members) < vote for vote in votes)]
@@ -191,9 +109,9 @@ def _as_text(name: str, value: Any) -> str:
     return str(value)
 
 
-def _measured_runs(table: Table, path: Path) -> List[Run]:
+def _measured_runs(table: PaperTable, path: Path) -> List[Run]:
     try:
-        header, *lines = [line.split("\t") for line in _lines(path)] or [[]]
+        header, *lines = [line.split("\t") for line in lines_of(path)] or [[]]
     except UnicodeDecodeError:
         header, lines = [], []
     if header != HEADER:
@@ -225,7 +143,7 @@ def figure(text: str, missing: str = NONE) -> Optional[float]:
     return value
 
 
-def _runs_below(table: Table, root: Path) -> Iterator[Run]:
+def _runs_below(table: PaperTable, root: Path) -> Iterator[Run]:
     depth = 5 if table.folds else 4
     for folder in root.glob("/".join("*" * depth)):
         names = folder.relative_to(root).parts
@@ -248,23 +166,23 @@ def _single_run(place: Tuple[str, ...], folder: Path) -> Run:
         epochs, minutes = stats["training"]["epochs"], stats["training"]["seconds"] / 60
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is not what il-morph train writes ({error!r}); delete it and run again") from error
-    commit = (_lines(folder / "commit") if (folder / "commit").exists() else []) or [NONE]
+    commit = (lines_of(folder / "commit") if (folder / "commit").exists() else []) or [NONE]
     return Run(*place, epochs, minutes, *accuracies, commit[0])
 
 
 def _accuracy(path: Path) -> float:
     """The accuracy in what il-morph evaluate prints."""
-    for line in _lines(path):
+    for line in lines_of(path):
         name, _, value = line.partition(" ")
         if name == "accuracy":
             return float(value)
     raise InputError(f"{path} has no accuracy; delete it and start the script of the table again")
 
 
-def _order(table: Table):
+def _order(table: PaperTable):
     """Sort runs as the facts list them."""
     settings, languages = table.settings, list(table.languages)
-    models = [model.name for model in table.models]
+    models = [system.model for system in table.systems]
 
     def key(run: Run) -> Tuple:
         return (settings.index(run.setting), _index(models, run.model), run.model,
@@ -297,7 +215,7 @@ class Column:
         return self.runs >= self.expected
 
 
-def column_figures(table: Table, runs: Sequence[Run], column: str) -> Column:
+def column_figures(table: PaperTable, runs: Sequence[Run], column: str) -> Column:
     """Means are means of languages, never of pooled lines; the deviation is that of the single models' means.
 
     Of several votes the one of the highest rank counts.
@@ -339,7 +257,7 @@ def _deviation(groups: List[Dict[Tuple[str, str], float]]) -> Optional[float]:
 # Layout
 
 
-def paper_lines(table: Table) -> List[Cells]:
+def paperlines_of(table: PaperTable) -> List[Cells]:
     """The paper's table, with the numbers of the notes."""
     lines = []
     for system, figures in table.paper.items():
@@ -348,9 +266,9 @@ def paper_lines(table: Table) -> List[Cells]:
     return lines
 
 
-def our_lines(table: Table, runs: Sequence[Run]) -> List[Cells]:
+def ourlines_of(table: PaperTable, runs: Sequence[Run]) -> List[Cells]:
     """Our rows for every model that has runs."""
-    systems = {model.name: model.system for model in table.models if model.system != NONE}
+    systems = {system.model: system.row for system in table.systems if system.row != NONE}
     lines: List[Cells] = []
     for model in dict.fromkeys(run.model for run in runs):
         own = [run for run in runs if run.model == model]
@@ -361,7 +279,7 @@ def our_lines(table: Table, runs: Sequence[Run]) -> List[Cells]:
     return lines
 
 
-def _figures(table: Table, columns: Dict[str, Column], paper: Dict[str, str]) -> Iterator[Tuple[str, List[str]]]:
+def _figures(table: PaperTable, columns: Dict[str, Column], paper: Dict[str, str]) -> Iterator[Tuple[str, List[str]]]:
     ensembles = table.report == "ensemble"
     reported = {name: (each.ensemble, not each.full_ensembles) if ensembles else (each.mean, not each.complete)
                 for name, each in columns.items()}
@@ -386,9 +304,9 @@ def _difference(ours: Optional[float], partial: bool, paper: str, column: Column
     return f"{ours - float(paper):+.1f}" + (PARTIAL if partial else "")
 
 
-def render(table: Table, runs: Sequence[Run], layout: str) -> str:
+def render(table: PaperTable, runs: Sequence[Run], layout: str) -> str:
     """The table as text, markdown or tsv."""
-    lines = paper_lines(table) + our_lines(table, runs)
+    lines = paperlines_of(table) + ourlines_of(table, runs)
     grid = [["", "system", "figure", *table.columns]] + [[*line[:3], *line.values] for line in lines]
     if layout == "tsv":
         grid[0][0] = "source"
@@ -398,7 +316,7 @@ def render(table: Table, runs: Sequence[Run], layout: str) -> str:
     return "\n".join([f"{table.title}", "Test accuracy in percent, beam 4.", "", *body, "", *_remarks(table, runs), ""])
 
 
-def _remarks(table: Table, runs: Sequence[Run]) -> List[str]:
+def _remarks(table: PaperTable, runs: Sequence[Run]) -> List[str]:
     remarks = [f"[{number}] {', '.join(systems)}: {text}" for number, (systems, text) in enumerate(table.notes, start=1)]
     if not runs:
         return remarks + ["There are no runs of our own yet."]

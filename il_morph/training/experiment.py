@@ -19,6 +19,7 @@ from il_morph.engines.dynet.memory import check_memory, megabytes_needed
 from il_morph.model.modelfile import Model, load_model
 from il_morph.bars import bar
 from il_morph.training.results import ResultsFolder
+from il_morph.results import search_name
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.transitions.systems import UNK
 from il_morph.model.vocabulary import Vocabulary
@@ -170,7 +171,7 @@ class Experiment:
             for part, samples in parts.items():
                 if samples is None:
                     continue
-                name = f"beam{width}.{part}" if width > 1 else f"greedy.{part}"
+                name = f"{search_name(width)}.{part}"
                 found = decode(inference, [model.vocabulary.instance(s) for s in samples], width,
                                self.training.decbatch_size, lambda batches: bar(batches, name, "batch"))
                 scored = results.write_predictions(name, model.vocabulary.format, samples, found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Optional, Sequence
 
 from il_morph.data.formats import DataFormat, Sample
@@ -13,19 +12,20 @@ from il_morph.errors import InputError
 from il_morph.evaluation.scores import Scores, score
 from il_morph.files import PathLike, write_atomically
 from il_morph.model.modelfile import Model, save_model
+from il_morph.results import RunFolder
 
 
-class ResultsFolder:
-    """Files are written whole. f.stats comes last: it says that the run is finished."""
+class ResultsFolder(RunFolder):
+    """The folder of the run that is going on. Files are written whole."""
 
     def __init__(self, path: PathLike, force: bool = False):
-        self.path = Path(path)
+        super().__init__(path)
         self.log_lines: list[str] = []
         self._prepare(force)
 
     def _prepare(self, force: bool) -> None:
         try:
-            if self.stats.exists() and not force:
+            if self.finished and not force:
                 raise InputError(f"{self.path} holds a finished run; choose another folder, "
                                  "or overwrite it with --force")
             self.path.mkdir(parents=True, exist_ok=True)
@@ -37,21 +37,12 @@ class ResultsFolder:
 
     def begin(self) -> None:
         """From here on the run is not finished: what an earlier one predicted goes, its model stays for now."""
-        for pattern in ("f.stats", "f.greedy.*", "f.beam*"):
-            for path in filter(Path.is_file, self.path.glob(pattern)):
-                path.unlink()
-
-    @property
-    def stats(self) -> Path:
-        return self.path / "f.stats"
-
-    @property
-    def model(self) -> Path:
-        return self.path / "f.model"
+        for path in self.outcome():
+            path.unlink()
 
     def write_log(self, cells: Sequence[str]) -> None:
         self.log_lines.append("\t".join(cells) + "\n")
-        write_atomically(self.path / "f.log", "".join(self.log_lines))
+        write_atomically(self.log, "".join(self.log_lines))
 
     def save_model(self, model: Model) -> None:
         save_model(self.model, model)
@@ -61,12 +52,12 @@ class ResultsFolder:
         """Predictions under `f.NAME.predictions`, and their scores unless the samples are covered."""
         ranked = [[hypothesis.output for hypothesis in found] for found in hypotheses]
         lines = [fmt.line(sample, outputs[0]) + "\n" for sample, outputs in zip(samples, ranked)]
-        write_atomically(self.path / f"f.{name}.predictions", "".join(lines))
+        write_atomically(self.predictions(name), "".join(lines))
         if samples[0].output is None:
             return None
         scores = score([sample.output for sample in samples], ranked,
                        [fmt.features(sample.tag)[0] for sample in samples])
-        write_atomically(self.path / f"f.{name}.eval", scores.as_text())
+        write_atomically(self.evaluation(name), scores.as_text())
         return scores
 
     def finish(self, stats: dict) -> None:
