@@ -1,11 +1,14 @@
-"""Our network in DyNet for simple_search, and a model file's weights put into it."""
+"""Our network in DyNet: for simple_search, and learners whose losses can be looked at."""
 from __future__ import annotations
 
 import dynet as dy
 
 from il_morph.model.modelfile import Model
+from il_morph.engines.dynet.decoder import DynetDecoder
+from il_morph.engines.dynet.learner import DynetLearner
 from il_morph.engines.dynet.network import Network
-from il_morph.model.vocabulary import Instance
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.engine import reply_to
 
 
 class DynetModel:
@@ -30,3 +33,20 @@ class DynetModel:
         states = graph.step(states, action, position)
         logits = graph.logits(states, position == graph.instance.end)
         return (graph, states), dy.log_softmax(logits).vec_value()
+
+
+def learner_of(objective, network: Network = None) -> DynetLearner:
+    """The learner of an objective, on this network if one is given."""
+    return DynetLearner(network or Network(objective.vocabulary), objective, objective.settings)
+
+
+def fresh_network(vocabulary: Vocabulary, weights: dict = None) -> Network:
+    network = Network(vocabulary)
+    if weights:
+        network.set_weights(weights)
+    return network
+
+
+def run(generator, decoder: DynetDecoder):
+    """What a generator of requests returns when this decoder serves them."""
+    return reply_to(generator, decoder.serve)

@@ -7,9 +7,10 @@ from typing import Sequence
 import numpy as np
 
 from il_morph.data.formats import Sample
-from il_morph.model.modelfile import Model, weight_shapes
+from il_morph.model.architecture import Architecture
+from il_morph.model.modelfile import Model
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.systems import END
+from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 SMALL = {"input": 6, "action_input": 6, "feat_input": 3, "enc_hidden": 5, "dec_hidden": 7}
@@ -52,7 +53,7 @@ def random_model(seed: int = 0, scale: float = 0.8, samples: Sequence[Sample] = 
     vocabulary = Vocabulary.build(samples or SAMPLES[shape.format], shape)
     generator = np.random.RandomState(seed)
     return Model(vocabulary, {name: generator.uniform(-scale, scale, size).astype(np.float32)
-                              for name, size in sorted(weight_shapes(vocabulary).items())})
+                              for name, size in sorted(Architecture(vocabulary).shapes.items())})
 
 
 def instances_of(model: Model, samples: Sequence[Sample] = ()) -> list[Instance]:
@@ -66,5 +67,5 @@ def random_actions(vocabulary: Vocabulary, instance: Instance, longest: int = 20
         valid = vocabulary.system.valid_actions(position == instance.end, len(vocabulary.actions))
         reading = [action for action in valid if action < vocabulary.system.first_insert]
         actions.append(chance.choice(chance.choice([reading, valid])))
-        position += actions[-1] in vocabulary.system.advancing
+        position = vocabulary.system.advance(position, actions[-1])
     return actions

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from il_morph.transitions.aligners import (
-    ALIGNERS, GAP, _Block, align_crp, align_dumb, align_lcs, edit_actions, hard_actions,
-    try_reverse)
+    ALIGNERS, GAP, _Block, align_crp, align_dumb, align_lcs, try_reverse)
+from il_morph.transitions.systems import SYSTEMS
 from il_morph.data.formats import RESERVED, SIGMORPHON2017, read_samples
 from tests.shared import SHARED, needs_shared
 
+EDITS, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
 LANGUAGES = ["english", "arabic", "turkish", "navajo", "irish", "german", "hungarian"]
 ALL_ALIGNERS = [align_lcs, align_dumb, partial(align_crp, iterations=3)]
 ALL_ALIGNERS += [partial(try_reverse, aligner) for aligner in ALL_ALIGNERS]
@@ -43,7 +44,7 @@ def statistics(aligned):
     """The figures of the reference file, which counts the COPY before the first action too."""
     actions = Counter()
     for pair in aligned:
-        actions.update(["<COPY>"] + edit_actions(*pair))
+        actions.update(["<COPY>"] + EDITS.gold(*pair))
     total = sum(actions.values())
     return {"copy_frequency": round(actions["<COPY>"] / total, 4),
             "delete_frequency": round(actions["<DEL>"] / total, 4),
@@ -78,8 +79,8 @@ def test_lcs_alignments_and_actions_are_those_of_the_authors():
     for row, (left, right) in zip(rows, aligned):
         assert f"⟪{left}⟫" == row["aligned_input"]
         assert f"⟪{right}⟫" == row["aligned_output"]
-        assert ["<COPY>"] + edit_actions(left, right) == row["edit_actions"]
-        assert ["⟪"] + hard_actions(left, right) == row["hard_actions"]
+        assert ["<COPY>"] + EDITS.gold(left, right) == row["edit_actions"]
+        assert ["⟪"] + HARD.gold(left, right) == row["hard_actions"]
 
 
 @needs_shared
@@ -105,7 +106,7 @@ def test_crp_statistics_are_near_those_of_the_authors(language):
 @pytest.mark.parametrize("language", ["arabic", "navajo"])
 def test_crp_finds_at_least_as_many_copies_as_lcs(language):
     pairs = low_pairs(language)
-    copies = [sum(edit_actions(*pair).count("<COPY>") for pair in aligned)
+    copies = [sum(EDITS.gold(*pair).count("<COPY>") for pair in aligned)
               for aligned in (align_lcs(pairs), align_crp(pairs, iterations=20))]
     assert copies[1] >= copies[0]
 
@@ -136,15 +137,15 @@ def test_crp_learns_prefixes_suffixes_and_substitutions():
 
 
 def test_edit_actions_delete_before_they_insert():
-    assert edit_actions("ab〰c", "xbyc") == ["<DEL>", "x", "<COPY>", "y", "<COPY>", "⟫"]
-    assert edit_actions("〰ab", "xyb") == ["<DEL>", "x", "y", "<COPY>", "⟫"]
-    assert edit_actions("", "") == ["⟫"]
+    assert EDITS.gold("ab〰c", "xbyc") == ["<DEL>", "x", "<COPY>", "y", "<COPY>", "⟫"]
+    assert EDITS.gold("〰ab", "xyb") == ["<DEL>", "x", "y", "<COPY>", "⟫"]
+    assert EDITS.gold("", "") == ["⟫"]
 
 
 def test_hard_actions_step_when_the_next_input_character_is_due():
-    assert hard_actions("ab〰c", "x〰yc") == ["<STEP>", "x", "<STEP>", "y", "<STEP>", "c", "<STEP>", "⟫"]
-    assert hard_actions("〰a", "xa") == ["x", "<STEP>", "a", "<STEP>", "⟫"]
-    assert hard_actions("", "") == ["<STEP>", "⟫"]
+    assert HARD.gold("ab〰c", "x〰yc") == ["<STEP>", "x", "<STEP>", "y", "<STEP>", "c", "<STEP>", "⟫"]
+    assert HARD.gold("〰a", "xa") == ["x", "<STEP>", "a", "<STEP>", "⟫"]
+    assert HARD.gold("", "") == ["<STEP>", "⟫"]
 
 
 @pytest.mark.parametrize("aligner", ALL_ALIGNERS)
@@ -156,8 +157,8 @@ def test_laws_of_alignments(aligner, pairs):
     for (left, right), (source, target) in zip(aligned, pairs):
         assert len(left) == len(right)
         assert (GAP, GAP) not in zip(left, right)
-        assert run_edit_actions(source, edit_actions(left, right)) == target
-        assert run_hard_actions(source, hard_actions(left, right)) == target
+        assert run_edit_actions(source, EDITS.gold(left, right)) == target
+        assert run_hard_actions(source, HARD.gold(left, right)) == target
 
 
 def test_crp_same_seed_same_alignments():

@@ -9,9 +9,9 @@ from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode, describe, execute
 from il_morph.model.inference import Inference
 from il_morph.model.modelfile import save_model
-from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.transitions.actions import END, MAX_ACTIONS
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_model
-from tests.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
 
 TOLERANCE = 1e-5
 WORDS = ["", "a", "walk", "mouse", "sing", "go on", "tüll", "mousemousemouse", "ü", "so", "gone", "kin"]

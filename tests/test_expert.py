@@ -2,12 +2,14 @@
 import json
 from functools import lru_cache
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, edit_costs, optimal_actions, progress, regrets
-from il_morph.transitions.systems import END, EditSystem
+from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, edit_costs, optimal_actions, matched, regrets
+from il_morph.transitions.actions import END
+from il_morph.transitions.systems import EditSystem
 from tests.shared import SHARED, needs_shared
 
 SYSTEM = EditSystem()
@@ -30,9 +32,16 @@ class Letters:
     def valid(self, at_end):
         return SYSTEM.valid_actions(at_end, len(self.symbols))
 
+    def regrets(self, costs, at_end=False):
+        """Of the valid actions."""
+        support = np.isin(np.arange(len(self.symbols)), self.valid(at_end))
+        found = regrets(costs, support)
+        assert not found[~support].any()
+        return {action: found[action] for action in self.valid(at_end)}
+
     def execute(self, x, i, action):
         """The new position and what was written."""
-        return i + (action in SYSTEM.advancing), SYSTEM.written(action, x[i:i + 1], self.symbols)
+        return SYSTEM.advance(i, action), SYSTEM.written(action, x[i:i + 1], self.symbols)
 
 
 def brute_force_cost(x, t):
@@ -60,7 +69,7 @@ def reference_cases():
 def state_of(case):
     letters = Letters(case["input"], case["target"], case["output"])
     expert = Expert(case["input"], case["target"], letters.actions_of(case["target"]))
-    return letters, expert.candidates(case["position"], progress(case["target"], case["output"]))
+    return letters, expert.candidates(case["position"], matched(case["target"], case["output"]))
 
 
 @needs_shared
@@ -71,9 +80,9 @@ def test_optimal_actions_and_regrets_of_the_authors_program():
         letters, costs = state_of(case)
         assert sorted(map(letters.name, optimal_actions(costs))) == sorted(case["optimal"]), case
         if "regret" not in case:  # the target is complete
-            assert progress(case["target"], case["output"]) == len(case["target"])
+            assert matched(case["target"], case["output"]) == len(case["target"])
             continue
-        found = regrets(costs, letters.valid(case["position"] == len(case["input"])))
+        found = letters.regrets(costs, case["position"] == len(case["input"]))
         expected = dict.fromkeys(map(letters.name, found), case["regret_of_every_other_valid_action"])
         expected.update(case["regret"])
         assert {letters.name(action): regret for action, regret in found.items()} == expected, case
@@ -91,19 +100,19 @@ def test_edit_costs_are_those_of_a_brute_force_search(x, t):
 
 @pytest.mark.parametrize("output, contained", [("", 0), ("wal", 3), ("wad", 2), ("dwa", 2), ("walkedd", 6)])
 def test_progress_counts_greedily(output, contained):
-    assert progress("walked", output) == contained
+    assert matched("walked", output) == contained
 
 
 @given(words, words, words)
 def test_progress_goes_on_from_where_it_was(target, first, second):
-    assert progress(target, first + second) == progress(target, second, progress(target, first))
+    assert matched(target, first + second) == matched(target, second, matched(target, first))
 
 
 def follow(expert, letters, choose, i=0, output=""):
     """Execute actions that `choose` takes from the optimal ones until END; the actions and the output."""
     taken = []
     while END not in taken:
-        action = choose(optimal_actions(expert.candidates(i, progress(expert.target, output))))
+        action = choose(optimal_actions(expert.candidates(i, matched(expert.target, output))))
         assert action in letters.valid(i == len(expert.x))
         taken.append(action)
         i, written = letters.execute(expert.x, i, action)
@@ -117,7 +126,7 @@ def test_any_optimal_actions_lead_to_the_target_with_the_fewest_edits(x, target,
     expert = Expert(x, target, letters.actions_of(target))
     actions, output = follow(expert, letters, random.choice)
     assert output == target
-    assert sum(map(SYSTEM.is_edit, actions)) == expert.costs[0][0]
+    assert sum(map(SYSTEM.cost, actions)) == expert.costs[0][0]
 
 
 @given(words, words, st.randoms(use_true_random=False), st.integers(0, 10), st.booleans())
@@ -129,12 +138,12 @@ def test_after_any_errors_the_expert_completes_the_target(x, target, random, err
         action = random.choice([a for a in letters.valid(i == len(x)) if a != END])
         i, written = letters.execute(x, i, action)
         output += written
-    j = progress(target, output)
+    j = matched(target, output)
     actions, whole = follow(expert, letters, random.choice, i, output)
-    assert progress(target, whole) == len(target)
+    assert matched(target, whole) == len(target)
     assert whole == output + target[j:]
     if optimal:
-        assert sum(map(SYSTEM.is_edit, actions)) == expert.costs[i][j]
+        assert sum(map(SYSTEM.cost, actions)) == expert.costs[i][j]
 
 
 @given(words, words)
@@ -176,12 +185,12 @@ def test_actions_away_from_the_target_have_regret_beta():
     letters = Letters("ab", "abc")
     expert = Expert("ab", "abc", letters.actions_of("abc"))
     a, b, c = letters.actions_of("abc")
-    assert regrets(expert.candidates(0, 0), letters.valid(False)) == {COPY: 0, DELETE: 2, a: 2, b: BETA, c: BETA}
+    assert letters.regrets(expert.candidates(0, 0)) == {COPY: 0, DELETE: 2, a: 2, b: BETA, c: BETA}
 
 
 def test_when_the_target_is_complete_and_input_is_left_only_delete_is_free():
     letters = Letters("ab", "a")
     a, b = letters.actions_of("ab")
     expert = Expert("ab", "a", letters.actions_of("a"))
-    assert regrets(expert.candidates(1, 1), letters.valid(False)) == {DELETE: 0, COPY: BETA, a: BETA, b: BETA}
-    assert regrets(expert.candidates(2, 1), letters.valid(True)) == {END: 0, a: BETA, b: BETA}
+    assert letters.regrets(expert.candidates(1, 1)) == {DELETE: 0, COPY: BETA, a: BETA, b: BETA}
+    assert letters.regrets(expert.candidates(2, 1), at_end=True) == {END: 0, a: BETA, b: BETA}

@@ -4,9 +4,9 @@ from hypothesis import given, settings, strategies as st
 
 from il_morph.data.formats import RESERVED, Sample
 from il_morph.model.search import execute
-from il_morph.training.gold import gold_actions, make_aligner
+from il_morph.transitions.aligners import make_aligner
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.systems import END
+from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Vocabulary
 
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="".join(RESERVED) + "\t\n"), max_size=8)
@@ -21,11 +21,12 @@ def test_executing_the_gold_actions_gives_the_output(transducer, wraps, name, pa
     samples = [Sample(x, "", y) for x, y in pairs]
     vocabulary = Vocabulary.build(samples, ModelSettings(format="no-features", transducer=transducer, tag_wraps=wraps))
     instances = [vocabulary.instance(sample) for sample in samples]
-    for instance, actions in zip(instances, gold_actions(instances, vocabulary, make_aligner(name, iterations=3))):
+    for instance, aligned in zip(instances, make_aligner(name, iterations=3)(pairs)):
+        actions = vocabulary.gold_actions(aligned)
         position = instance.start
         for action in actions:
             assert action in vocabulary.system.valid_actions(position == instance.end, len(vocabulary.actions))
-            position += action in vocabulary.system.advancing
+            position = vocabulary.system.advance(position, action)
         assert actions[-1] == END and END not in actions[:-1]
         assert execute(actions, instance, vocabulary) == instance.sample.output
 

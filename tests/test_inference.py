@@ -5,9 +5,9 @@ import pytest
 from il_morph.data.formats import Sample
 from il_morph.model.search import decode
 from il_morph.model.inference import Inference
-from il_morph.transitions.systems import END, MAX_ACTIONS, UNK
+from il_morph.transitions.actions import END, MAX_ACTIONS, UNK
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_actions, random_model
-from tests.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
 
 TOLERANCE = 1e-5
 
@@ -46,7 +46,7 @@ def bulk_log_probabilities(inference, instances, sequences):
             found[row].append(np.where(np.isinf(row_scores), 0, row_scores))
         actions = np.array([sequences[row][len(found[row]) - 1] for row in rows])
         live = np.array([len(found[row]) < len(sequences[row]) for row in rows])
-        positions = (positions + inference.advances[actions])[live]
+        positions = inference.advance(positions, actions)[live]
         rows, actions, states = rows[live], actions[live], states.take(live)
     return [np.array(steps) for steps in found]
 

@@ -14,7 +14,7 @@ WORST_CASE = """
 import sys
 from random import Random
 from il_morph.data.formats import Sample
-from il_morph.training.experiment import start_dynet
+from il_morph.engines.dynet.engine import start_dynet
 from il_morph.engines.dynet.memory import megabytes_needed
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
@@ -26,26 +26,19 @@ vocabulary = Vocabulary.build(samples, model)
 settings = TrainingSettings(mode=mode, aligner="cls", il_loss="softmax-margin", il_beta=0.0, dropout=0.2, sample_size=8)
 start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50, 2)))
 
-import dynet as dy
-from il_morph.training.phases import gold_sequences, make_objective
+from il_morph.engines.dynet.learner import DynetLearner
 from il_morph.engines.dynet.network import Network
+from il_morph.training.phases import gold_sequences, make_objective
 
-network = Network(vocabulary)
-weights = network.weights()
-weights["output.b"][-1] = 6.0
-network.set_weights(weights)
 instances = [vocabulary.instance(sample) for sample in samples]
 gold = gold_sequences(vocabulary, instances, settings, 1) if mode != "il" else None
-objective = make_objective(network, settings, Random(1), gold)
-objective.begin_epoch(1000)
-trainer = dy.AdadeltaTrainer(network.collection)
+learner = DynetLearner(Network(vocabulary), make_objective(vocabulary, settings, Random(1), gold), settings)
+weights = learner.weights()
+weights["output.b"][-1] = 6.0
+learner.set_weights(weights)
+learner.begin_epoch(1000)
 for instance in instances:
-    dy.renew_cg()
-    loss = objective.loss(instance)
-    if loss is not None:
-        loss.value()
-        loss.backward()
-        trainer.update()
+    learner.update([instance])
 print("survived")
 """
 

@@ -10,7 +10,8 @@ import pytest
 from il_morph.data.formats import Sample
 from il_morph.model.predictor import Predictor
 from il_morph.errors import InputError
-from il_morph.model.modelfile import VERSION, Model, load_model, save_model, weight_shapes
+from il_morph.model.architecture import Architecture
+from il_morph.model.modelfile import VERSION, Model, load_model, save_model
 from tests.random_models import SETTINGS, random_model
 
 
@@ -83,7 +84,7 @@ def test_another_program_can_read_it(path):
     assert json.loads(content["header.json"])["format"] == "il-morph model"
     arrays = {name[:-4]: np.load(io.BytesIO(data), allow_pickle=False)
               for name, data in content.items() if name.endswith(".npy")}
-    assert {name: value.shape for name, value in arrays.items()} == weight_shapes(random_model().vocabulary)
+    assert {name: value.shape for name, value in arrays.items()} == Architecture(random_model().vocabulary).shapes
 
 
 def test_characters_outside_ascii_survive(tmp_path):

@@ -17,12 +17,12 @@ from il_morph.engines.dynet.network import Network
 from il_morph.training.imitation import ImitationLearning
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
-from tests.dynet_models import DynetModel
+from tests.dynet_models import DynetModel, fresh_network, learner_of
 from tests.random_models import SAMPLES, SETTINGS, SMALL, instances_of, random_actions, random_model
 from tests.reference_models import read_reference
 from tests.shared import needs_shared
-from tests.simple_search import step_log_probabilities
-from tests.stock_model import StockModel
+from experiments.benchmark.simple_search import step_log_probabilities
+from experiments.benchmark.stock_model import StockModel
 
 CA_D = TrainingSettings(il_beta=1.0)
 MEDIUM = {"input": 30, "action_input": 30, "feat_input": 10, "enc_hidden": 40, "dec_hidden": 40}
@@ -34,15 +34,15 @@ class Pair:
     """Ours and the stock model from the same weights, and the samples to train them on."""
 
     def __init__(self, model, samples):
-        self.ours, self.stock = Network(model.vocabulary), StockModel(model.vocabulary)
-        self.ours.set_weights(model.weights)
+        self.ours, self.stock = fresh_network(model.vocabulary, model.weights), StockModel(model.vocabulary)
         self.stock.set_weights(model.weights)
         self.instances = [model.vocabulary.instance(sample) for sample in samples]
-        self.objective = ImitationLearning(self.ours, CA_D, Random(1))
+        self.objective = ImitationLearning(model.vocabulary, CA_D, Random(1))
+        self.learner = learner_of(self.objective, self.ours)
 
     def update(self, instance, trainers):
         """One teacher-forced CA-D sample; the two losses."""
-        return self.update_on(trainers, lambda: self.objective.loss(instance),
+        return self.update_on(trainers, lambda: self.learner.loss(instance),
                               lambda: self.stock.loss(instance, self.objective.expert(instance)))
 
     def update_on_sequence(self, instance, actions, trainers):

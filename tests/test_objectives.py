@@ -13,14 +13,16 @@ from il_morph.model.search import decode, execute
 from il_morph.transitions.expert import COPY, DELETE
 from il_morph.model.inference import Inference
 from il_morph.training.likelihood import step_losses
+from il_morph.engines.dynet.decoder import DynetDecoder, DynetState, negative_log_likelihood
 from il_morph.engines.dynet.network import Network, SampleGraph
-from il_morph.training.imitation import ImitationLearning, cost_sensitive_regression, model_rollin_probability
-from il_morph.training.imitation import negative_log_likelihood
+from il_morph.training.engine import AT_END, BEFORE_END, Step, supports
+from il_morph.training.imitation import ImitationLearning, model_rollin_probability
 from il_morph.training.rollouts import Configuration, RollOuts
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.schedule import Training
-from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.model.vocabulary import Vocabulary
+from tests.dynet_models import learner_of, run
 from tests.random_models import TAGGED, small_settings
 
 TIED = Sample("aab", "N;PL", "ab")  # COPY and DELETE are equally good at its beginning
@@ -33,8 +35,10 @@ def network_of(samples=TAGGED, seed: int = 1, **settings) -> Network:
 
 
 def objective_of(network: Network = None, epoch: int = 0, seed: int = 1, **settings) -> ImitationLearning:
-    objective = ImitationLearning(network or network_of(), TrainingSettings(**settings), Random(seed))
+    network = network or network_of()
+    objective = ImitationLearning(network.vocabulary, TrainingSettings(**settings), Random(seed))
     objective.begin_epoch(epoch)
+    objective.network = network
     return objective
 
 
@@ -44,7 +48,7 @@ def instance_of(objective: ImitationLearning, sample: Sample = TIED):
 
 def value_of(objective: ImitationLearning, sample: Sample = TIED) -> float:
     dy.renew_cg()
-    return objective.loss(instance_of(objective, sample)).value()
+    return learner_of(objective, objective.network).loss(instance_of(objective, sample)).value()
 
 
 @pytest.fixture
@@ -130,7 +134,12 @@ def test_step_losses_of_the_three_kinds(at_end, costs):
 
     def loss(name):
         dy.renew_cg()
-        return objective_of(network, il_loss=name).step_loss(dy.inputVector(logits), costs, at_end).value()
+        decoder = DynetDecoder(network, network.vocabulary.instance(TIED))
+        support = AT_END if at_end else BEFORE_END
+        state = DynetState([], support, dy.inputVector(logits))
+        objective_of(network, il_loss=name).leave_loss(decoder, state, costs, support)
+        (left,) = decoder.losses
+        return left.value()
 
     def softmax_loss(score):
         return -log(sum(exp(score(action)) for action in optimal) / sum(exp(score(action)) for action in valid))
@@ -144,8 +153,11 @@ def test_step_losses_of_the_three_kinds(at_end, costs):
 
 
 def test_regression_without_regret():
+    network = network_of()
     dy.renew_cg()
-    assert cost_sensitive_regression(vector([0.5, 2.0]), {1: 0.0}).value() == pytest.approx(4.0)
+    decoder, number = DynetDecoder(network, network.vocabulary.instance(TIED)), len(network.vocabulary.actions)
+    decoder.regression_loss(DynetState([], AT_END, vector([2.0] * number)), AT_END, np.zeros(number))
+    assert decoder.losses[0].value() == pytest.approx(4.0)
 
 
 def test_the_loss_of_a_sample_is_the_mean_of_its_steps():
@@ -164,8 +176,9 @@ def test_each_loss_teaches_the_best_actions(loss):
     network = network_of(samples, input=16, action_input=16, enc_hidden=16, dec_hidden=24)
     instances = [network.vocabulary.instance(sample) for sample in samples]
     settings = TrainingSettings(epochs=150, patience=150, il_loss=loss, il_beta=1.0, il_tforcing_epochs=150)
-    objective = ImitationLearning(network, settings, Random(1))
-    course = Training(network, objective, instances, instances, settings, Random(1), until=1.0).run()
+    objective = ImitationLearning(network.vocabulary, settings, Random(1))
+    course = Training(learner_of(objective, network), objective.teachers, network.vocabulary, instances, instances, settings,
+                      Random(1), until=1.0).run()
     assert course.epochs[-1].loss < course.epochs[0].loss / 2
     found = decode(Inference(course.weights, network.vocabulary), instances)
     assert [hypotheses[0].output for hypotheses in found] == [sample.output for sample in samples]
@@ -210,7 +223,7 @@ def test_model_roll_ins_are_sampled_from_the_valid_actions(roll_in):
         instance, position = instance_of(objective), 1
         for action in roll_in(objective):
             assert action in system.valid_actions(position == instance.end, len(objective.vocabulary.actions))
-            position += action in system.advancing
+            position = system.advance(position, action)
             seen.add(action)
     assert len(seen) > 10
 
@@ -257,7 +270,7 @@ def rolled_out(monkeypatch):
 
     def recording(rollouts, configuration, candidates):
         steps.append(configuration.steps)
-        return costs(rollouts, configuration, candidates)
+        return (yield from costs(rollouts, configuration, candidates))
 
     monkeypatch.setattr(RollOuts, "costs", recording)
     return steps
@@ -306,7 +319,7 @@ def finish_greedily(graph, states, instance, actions, position) -> list:
         states = graph.step(states, actions[-1], position)
         scores = graph.logits(states, position == instance.end).vec_value()
         actions.append(int(np.argmax(scores)))
-        position += actions[-1] in system.advancing
+        position = system.advance(position, actions[-1])
     return actions
 
 
@@ -315,12 +328,13 @@ def roll_outs(network: Network, sample: Sample, **options) -> tuple:
     instance, system = network.vocabulary.instance(sample), network.vocabulary.system
     insertion = network.vocabulary.actions_of(sample.output)[0]
     dy.renew_cg()
-    graph = network.graph(instance)
-    states = graph.step(graph.initial_states(), system.initial_action, instance.start)
-    rollouts = RollOuts(graph, sample.output, system, network.vocabulary.actions.symbols, exact=True, **options)
-    costs = rollouts.costs(Configuration(states, instance.start), [COPY, DELETE, insertion])
-    sequences = {action: finish_greedily(graph, states, instance, [action],
-                                         instance.start + (action in system.advancing)) for action in costs}
+    decoder = DynetDecoder(network, instance)
+    state = decoder.serve(Step(decoder.initial_state(), system.initial_action, instance.start))
+    rollouts = RollOuts(decoder, sample.output, system, network.vocabulary.actions.symbols, supports(network.vocabulary),
+                        exact=True, **options)
+    costs = run(rollouts.costs(Configuration(state, instance.start), [COPY, DELETE, insertion]), decoder)
+    sequences = {action: finish_greedily(decoder.graph, state.cells, instance, [action],
+                                         system.advance(instance.start, action)) for action in costs}
     return costs, sequences
 
 

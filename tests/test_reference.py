@@ -7,13 +7,14 @@ import pytest
 from il_morph.data.formats import Sample
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode
-from il_morph.transitions.expert import Expert, optimal_actions, progress, regrets
+from il_morph.transitions.expert import Expert, optimal_actions, matched, regrets
 from il_morph.training.likelihood import ExpertTeacher, GoldTeacher, step_losses
 from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.settings import TrainingSettings
+from il_morph.training.engine import AT_END, BEFORE_END, Step, supports
 from tests.reference_models import converted, read_reference
 from tests.shared import needs_shared
-from tests.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
 
 pytestmark = needs_shared
 
@@ -152,8 +153,8 @@ def teacher_forced_states(reference, case):
     i = j = 0
     for action in reference.actions(case):
         yield i, j, action
-        j = progress(case["target"], system.written(action, case["input"][i:i + 1], symbols), j)
-        i += action in system.advancing
+        j = matched(case["target"], system.written(action, case["input"][i:i + 1], symbols), j)
+        i = system.advance(i, action)
 
 
 def departs(case, i, j):
@@ -184,8 +185,8 @@ def test_softmax_margin_of_each_step_through_numpy(russian):
         losses = []
         for (i, j, _), row in zip(teacher_forced_states(russian, case), scores):
             costs = expert.candidates(i, j)
-            regret = regrets(costs, russian.vocabulary.system.valid_actions(i == len(case["input"]), len(row)))
-            margin = np.logaddexp.reduce([row[action] + regret[action] for action in regret])
+            support = supports(russian.vocabulary)[AT_END if i == len(case["input"]) else BEFORE_END]
+            margin = np.logaddexp.reduce((row + regrets(costs, support))[support])
             losses.append(margin - np.logaddexp.reduce(row[optimal_actions(costs)]))
         return losses
 
@@ -194,25 +195,25 @@ def test_softmax_margin_of_each_step_through_numpy(russian):
 
 def dynet_step_losses(reference, loss):
     """The step losses of the training objective along the recorded actions, as a function of the case."""
-    pytest.importorskip("dynet")
+    dynet = pytest.importorskip("dynet")
+    from il_morph.engines.dynet.decoder import DynetDecoder
     from il_morph.training.imitation import ImitationLearning
     from tests.dynet_models import DynetModel
 
     model = DynetModel.of(reference.model)
-    objective = ImitationLearning(model.network, TrainingSettings(il_loss=loss), Random(1))
+    objective = ImitationLearning(model.vocabulary, TrainingSettings(il_loss=loss), Random(1))
 
     def losses_of(case):
         expert, instance = reference.expert(case), reference.instance(case)
-        graph, states = model.begin(instance)
-        last, losses = reference.vocabulary.system.initial_action, []
+        dynet.renew_cg()
+        decoder = DynetDecoder(model.network, instance)
+        last, state = reference.vocabulary.system.initial_action, decoder.initial_state()
         for i, j, action in teacher_forced_states(reference, case):
             position = instance.start + i
-            states = graph.step(states, last, position)
-            at_end = position == instance.end
-            loss = objective.step_loss(graph.logits(states, at_end), expert.candidates(i, j), at_end)
-            losses.append(loss.value())
+            state = decoder.serve(Step(state, last, position))
+            objective.leave_loss(decoder, state, expert.candidates(i, j), AT_END if position == instance.end else BEFORE_END)
             last = action
-        return losses
+        return [loss.value() for loss in decoder.losses]
 
     return losses_of
 

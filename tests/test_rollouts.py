@@ -10,15 +10,17 @@ import pytest
 dy = pytest.importorskip("dynet")
 
 from il_morph.data.formats import Sample
-from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, optimal_actions, progress
+from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, optimal_actions, matched
 from il_morph.model.inference import Inference
-from il_morph.engines.dynet.network import Network
+from il_morph.engines.dynet.decoder import DynetDecoder
+from il_morph.training.engine import Step, supports
 from il_morph.training.imitation import ImitationLearning
 from il_morph.training.rollouts import Configuration, RollOuts
 from il_morph.model.settings import TrainingSettings
-from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.transitions.actions import END, MAX_ACTIONS
+from tests.dynet_models import fresh_network, learner_of, run
 from tests.random_models import random_model
-from tests.simple_search import OneByOne, Path, finish_greedily
+from experiments.benchmark.simple_search import OneByOne, Path, finish_greedily
 
 PAIRS = [Sample("sing", "V;PST;3", "sang"), Sample("mouse", "N;PL", "mice"), Sample("walk", "V;PST", "walked"),
          Sample("go on", "V;PRS;3", "goes on"), Sample("a", "N;PL", "aa"), Sample("tall", "ADJ;CMPR", "a")]
@@ -58,32 +60,30 @@ class Walk:
     def __init__(self, model, sample, **options):
         vocabulary = model.vocabulary
         self.system, self.symbols = vocabulary.system, vocabulary.actions.symbols
-        self.network, self.instance = Network(vocabulary), vocabulary.instance(sample)
-        self.network.set_weights(model.weights)
+        self.instance = vocabulary.instance(sample)
+        network = fresh_network(vocabulary, model.weights)
         dy.renew_cg()
-        self.graph = self.network.graph(self.instance)
+        self.decoder = DynetDecoder(network, self.instance)
         self.expert = Expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
-        self.rollouts = RollOuts(self.graph, sample.output, self.system, self.symbols, **options)
-        self.at = Configuration(self.graph.initial_states(), self.instance.start)
+        self.rollouts = RollOuts(self.decoder, sample.output, self.system, self.symbols, supports(vocabulary), **options)
+        self.at = Configuration(self.decoder.initial_state(), self.instance.start)
         self.history, self.j = [], 0
 
     def steps(self, choose):
         """(history, costs of the candidates or None) at each step; `choose` takes the next action."""
         while END not in self.history and len(self.history) < MAX_ACTIONS:
             last = self.history[-1] if self.history else self.system.initial_action
-            self.at.states = self.graph.step(self.at.states, last, self.at.position)
+            self.at.state = self.decoder.serve(Step(self.at.state, last, self.at.position))
             candidates = list(self.expert.candidates(self.at.position - self.instance.start, self.j))
-            costs = self.rollouts.costs(self.at, candidates) if len(candidates) > 1 else None
+            costs = run(self.rollouts.costs(self.at, candidates), self.decoder) if len(candidates) > 1 else None
             yield list(self.history), costs
             self.take(choose(optimal_actions(costs) if costs else candidates))
 
     def take(self, action):
         self.rollouts.advance(action)
         written = self.system.written(action, self.instance.text[self.at.position], self.symbols)
-        self.j = progress(self.expert.target, written, self.j)
-        self.at.position += action in self.system.advancing
-        self.at.output += written
-        self.at.steps += 1
+        self.j = matched(self.expert.target, written, self.j)
+        self.at = self.at.after(action, written, self.system)
         self.history.append(action)
 
 
@@ -162,13 +162,13 @@ def test_a_model_that_never_ends_is_cut_off():
 def test_a_known_roll_out_is_not_run_again(monkeypatch):
     """The first action of a finished roll-out was taken: what follows it is known."""
     model = reading_model(1)
-    steps, run = [], RollOuts._step
+    steps, extend = [], RollOuts._extend
 
-    def counting(self, batch, states):
+    def counting(self, batch, scores):
         steps.append(len(batch))
-        return run(self, batch, states)
+        return extend(self, batch, scores)
 
-    monkeypatch.setattr(RollOuts, "_step", counting)
+    monkeypatch.setattr(RollOuts, "_extend", counting)
     sizes = {}
     for reuse in (True, False):
         walk = Walk(model, PAIRS[2], exact=True)
@@ -188,11 +188,12 @@ class Recorder:
         self.costs, self.compute = [], RollOuts.costs
 
     def record(self, rollouts, at, candidates):
-        self.costs.append(self.compute(rollouts, at, candidates))
+        self.costs.append((yield from self.compute(rollouts, at, candidates)))
         return self.costs[-1]
 
     def replay(self, rollouts, at, candidates):
         return self.costs.pop(0)
+        yield  # a generator too
 
 
 @pytest.mark.parametrize("loss", ["nll", "softmax-margin", "mse"])
@@ -202,14 +203,14 @@ def test_roll_outs_leave_loss_and_gradients_alone(loss, monkeypatch):
     results, recorded = [], 0
     for stand_in in (recorder.record, recorder.replay):
         monkeypatch.setattr(RollOuts, "costs", lambda *arguments: stand_in(*arguments))
-        network = Network(model.vocabulary)
-        network.set_weights(model.weights)
-        objective, trainer = ImitationLearning(network, settings, Random(1)), dy.SimpleSGDTrainer(network.collection)
+        objective = ImitationLearning(model.vocabulary, settings, Random(1))
+        learner = learner_of(objective, fresh_network(model.vocabulary, model.weights))
+        network, trainer = learner.network, dy.SimpleSGDTrainer(learner.network.collection)
         objective.begin_epoch(20)
         losses = []
         for sample in PAIRS:
             dy.renew_cg()
-            expression = objective.loss(model.vocabulary.instance(sample))
+            expression = learner.loss(model.vocabulary.instance(sample))
             losses.append(expression.value())
             expression.backward()
             trainer.update()

@@ -7,23 +7,38 @@ import pytest
 dy = pytest.importorskip("dynet")
 
 from il_morph.model.search import decode
-from il_morph.training.gold import gold_actions, make_aligner
+from il_morph.transitions.aligners import make_aligner
 from il_morph.model.inference import Inference
 from il_morph.training.likelihood import GoldTeacher, step_losses
-from il_morph.engines.dynet.network import Network
-from il_morph.training.sequences import (
-    GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce, min_max, sample_sequences)
+from il_morph.engines.dynet.decoder import DynetDecoder
+from il_morph.training.phases import gold_sequences
+from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce, Sampler, min_max
 from il_morph.model.settings import TrainingSettings
+from tests.dynet_models import fresh_network, learner_of, run
 from tests.random_models import SETTINGS, instances_of, random_actions, random_model
 
 
 def objective(kind, model, **settings):
-    network = Network(model.vocabulary)
-    network.set_weights(model.weights)
-    instances = instances_of(model)
-    aligner = make_aligner("cls")
-    gold = GoldSequences(lambda some: gold_actions(some, model.vocabulary, aligner), instances)
-    return kind(network, TrainingSettings(aligner="cls", **settings), Random(1), gold), instances
+    instances, settings = instances_of(model), TrainingSettings(aligner="cls", **settings)
+    made = kind(model.vocabulary, settings, Random(1), gold_sequences(model.vocabulary, instances, settings, seed=1))
+    made.learner = learner_of(made, fresh_network(model.vocabulary, model.weights))
+    made.network, made.loss = made.learner.network, made.learner.loss
+    return made, instances
+
+
+def sampled_sequences(mle, instance, size, random, and_greedy=False):
+    """Sequences sampled from the network of an objective."""
+    decoder = DynetDecoder(mle.network, instance)
+    return run(Sampler(mle.vocabulary, random).sample(decoder, size, and_greedy), decoder)
+
+
+def fixed_samples(monkeypatch, sampled):
+    """From now on these sequences are what is sampled."""
+    def sample(*_, **__):
+        return sampled
+        yield  # a generator too
+
+    monkeypatch.setattr(Sampler, "sample", sample)
 
 
 def sequence_log_probability(model, instance, actions):
@@ -34,11 +49,11 @@ def sequence_log_probability(model, instance, actions):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_losses_of_sequences_agree_with_numpy_whatever_the_network(name):
     model = random_model(**SETTINGS[name])
-    network = Network(model.vocabulary)
-    network.set_weights(model.weights)
+    network = fresh_network(model.vocabulary, model.weights)
     inference = Inference(model.weights, model.vocabulary)
     for instance in instances_of(model)[:3]:
-        gold = gold_actions([instance], model.vocabulary, make_aligner("cls"))[0]
+        (aligned,) = make_aligner("cls")([(instance.sample.input, instance.sample.output)])
+        gold = model.vocabulary.gold_actions(aligned)
         other = random_actions(model.vocabulary, instance, longest=40)
         if other[-1] != gold[-1]:
             continue
@@ -64,8 +79,7 @@ def test_sampled_log_probabilities_are_those_of_the_model():
     mle, instances = objective(MaximumLikelihood, model)
     for instance in instances:
         dy.renew_cg()
-        graph = mle.graph(instance)
-        for actions, log_p in sample_sequences(graph, 5, Random(3)):
+        for actions, log_p in sampled_sequences(mle, instance, 5, Random(3)):
             if len(actions) < 150:
                 assert log_p == pytest.approx(sequence_log_probability(model, instance, actions), abs=1e-3)
 
@@ -75,12 +89,12 @@ def test_sampling_follows_the_model():
     model = random_model(scale=0.5)
     mle, instances = objective(MaximumLikelihood, model)
     dy.renew_cg()
-    graph = mle.graph(instances[0])
+    graph = mle.network.graph(instances[0])
     logits = graph.logits(graph.step(graph.initial_states(), model.vocabulary.system.initial_action,
                                      instances[0].start), at_end=False)
     probabilities = dy.softmax(logits).npvalue()
     chance = Random(5)
-    first = [actions[0] for _ in range(30) for actions, _ in sample_sequences(graph, 20, chance)]
+    first = [actions[0] for _ in range(30) for actions, _ in sampled_sequences(mle, instances[0], 20, chance)]
     best = int(probabilities.argmax())
     assert first.count(best) / 600 == pytest.approx(probabilities[best], abs=0.07)
 
@@ -91,7 +105,7 @@ def test_the_greedy_sequence_is_that_of_greedy_search():
     found = decode(Inference(model.weights, model.vocabulary), instances)
     for instance, hypotheses in zip(instances, found):
         dy.renew_cg()
-        (greedy, _), *_ = sample_sequences(mle.graph(instance), 2, Random(1), and_greedy=True)
+        (greedy, _), *_ = sampled_sequences(mle, instance, 2, Random(1), and_greedy=True)
         assert greedy == hypotheses[0].actions
 
 
@@ -109,7 +123,7 @@ def test_mrt_is_the_expected_risk_of_gold_and_sampled_sequences(settings, monkey
         gold = tuple(mrt.gold[instance])
         others = sorted({gold[:-1] + tuple(model.vocabulary.actions_of(more)) + gold[-1:] for more in ("s", "as")})
         sampled = [(actions, -3.0) for actions in others * 2] + [(gold, -1.0), ((9, 9, 9, 2), -20.5)]
-        monkeypatch.setattr("il_morph.training.sequences.sample_sequences", lambda *_: sampled)
+        fixed_samples(monkeypatch, sampled)
         dy.renew_cg()
         expected = expected_risk(mrt, model, instance, [gold, *others])
         assert mrt.loss(instance).value() == pytest.approx(expected, abs=1e-4)
@@ -118,7 +132,7 @@ def test_mrt_is_the_expected_risk_of_gold_and_sampled_sequences(settings, monkey
 def test_mrt_learns_nothing_from_the_gold_sequence_alone(monkeypatch):
     mrt, instances = objective(MinimumRisk, random_model())
     gold = tuple(mrt.gold[instances[0]])
-    monkeypatch.setattr("il_morph.training.sequences.sample_sequences", lambda *_: [(gold, -1.0)])
+    fixed_samples(monkeypatch, [(gold, -1.0)])
     dy.renew_cg()
     assert mrt.loss(instances[0]) is None
 
@@ -129,7 +143,7 @@ def test_the_gradient_of_mrt_is_that_of_finite_differences(monkeypatch):
     instance = instances[0]
     start, end = mrt.gold[instance][:4], mrt.gold[instance][6:]
     sampled = [(tuple(start + model.vocabulary.actions_of(letters) + end), -2.0) for letters in ("ad", "en", "t")]
-    monkeypatch.setattr("il_morph.training.sequences.sample_sequences", lambda *_: sampled)
+    fixed_samples(monkeypatch, sampled)
     step = 1e-2
 
     def loss():
@@ -187,15 +201,13 @@ def test_reinforce_is_the_mean_of_weighted_sequences_without_zero_advantages(mon
     walk = instances[0]
     gold, wrong = tuple(rl.gold[walk]), tuple(rl.gold[walk][:4] + [2])
     worse = tuple(model.vocabulary.actions_of("sss") + list(wrong))
-    monkeypatch.setattr("il_morph.training.sequences.sample_sequences",
-                        lambda *_, **__: [(wrong, -1.0), (gold, -1.0), (wrong, -1.0), (worse, -2.0)])
+    fixed_samples(monkeypatch, [(wrong, -1.0), (gold, -1.0), (wrong, -1.0), (worse, -2.0)])
     dy.renew_cg()
     baseline = rl.reward(walk, wrong)
     terms = [(rl.reward(walk, s) - baseline) * -sequence_log_probability(model, walk, s) / len(s)
              for s in (gold, worse)]
     assert rl.loss(walk).value() == pytest.approx(sum(terms) / 2, abs=1e-4)
-    monkeypatch.setattr("il_morph.training.sequences.sample_sequences",
-                        lambda *_, **__: [(wrong, -1.0), (wrong, -1.0)])
+    fixed_samples(monkeypatch, [(wrong, -1.0), (wrong, -1.0)])
     dy.renew_cg()
     assert rl.loss(walk) is None
 
@@ -209,7 +221,8 @@ def test_updates_make_correct_outputs_more_probable(kind):
     for _ in range(40):
         for instance in instances:
             update(mle, instance, trainer)
-    trained = kind(mle.network, TrainingSettings(sample_size=10), Random(2), mle.gold)
+    trained = kind(mle.vocabulary, TrainingSettings(sample_size=10), Random(2), mle.gold)
+    trained.loss = learner_of(trained, mle.network).loss
     before = gold_probability(mle, instances)
     trainer = dy.SimpleSGDTrainer(mle.network.collection, learning_rate=0.05)
     for _ in range(10):
@@ -231,7 +244,7 @@ def gold_probability(mle, instances):
     total = 0.0
     for instance in instances:
         dy.renew_cg()
-        total += np.exp(-np.sum(mle.graph(instance).losses([mle.gold[instance]]).npvalue()))
+        total += np.exp(-np.sum(mle.network.graph(instance).losses([mle.gold[instance]]).npvalue()))
     return total
 
 

@@ -12,7 +12,8 @@ from il_morph.errors import InputError
 from il_morph.engines.dynet.network import Network
 from il_morph.training.imitation import ImitationLearning
 from il_morph.model.settings import TrainingSettings
-from il_morph.training.schedule import OPTIMIZERS, Epoch, Training
+from il_morph.engines.dynet.learner import OPTIMIZERS, DynetLearner
+from il_morph.training.schedule import Epoch, Training
 from il_morph.model.vocabulary import Vocabulary
 from tests.random_models import TAGGED, small_settings
 
@@ -28,8 +29,9 @@ def new_network(seed: int = 1, **settings) -> Network:
 def imitation(network: Network, samples=TAGGED, **settings) -> Training:
     settings = TrainingSettings(**{**CERTAIN, "epochs": 1, **settings})
     instances = [network.vocabulary.instance(sample) for sample in samples]
-    objective = ImitationLearning(network, settings, Random(1))
-    return Training(network, objective, instances, instances, settings, Random(1))
+    objective = ImitationLearning(network.vocabulary, settings, Random(1))
+    learner = DynetLearner(network, objective, settings)
+    return Training(learner, objective.teachers, network.vocabulary, instances, instances, settings, Random(1))
 
 
 def change(start: dict, samples, **settings) -> dict:
@@ -59,14 +61,14 @@ def test_an_update_follows_the_mean_loss_of_its_batch(start):
 def test_the_number_of_updates(size, updates):
     training = imitation(new_network(), batch_size=size)
     counted = []
-    update = training.optimizer.update
+    update = training.learner.optimizer.update
 
     class Counting:
         def update(self):
             counted.append(1)
             update()
 
-    training.optimizer = Counting()
+    training.learner.optimizer = Counting()
     training.run()
     assert len(counted) == updates
 
@@ -76,7 +78,7 @@ def test_the_loss_of_an_epoch_is_the_mean_of_its_samples():
     losses = []
     for size in (1, 4, 6):
         training = imitation(new_network(), batch_size=size, optimization="SGD")
-        training.optimizer.learning_rate = 0.0
+        training.learner.optimizer.learning_rate = 0.0
         losses.append(training.run().epochs[0].loss)
     assert losses == pytest.approx([losses[0]] * 3, abs=1e-5)
     assert losses[0] > 0.5
@@ -143,15 +145,21 @@ class Script:
 class Pull:
     """An objective that pulls the output bias towards zero and remembers what it was asked."""
 
-    def __init__(self, network):
-        self.network, self.epochs, self.seen = network, [], []
+    def __init__(self):
+        self.epochs, self.seen, self.loss = [], [], self.pull
 
     def begin_epoch(self, epoch):
         self.epochs.append(epoch)
 
-    def loss(self, instance):
-        self.seen.append(instance.sample.input)
-        return dy.squared_norm(self.network.output[1].parameter)
+    def visit(self, decoder):
+        self.seen.append(decoder.instance.sample.input)
+        loss = self.loss(decoder)
+        decoder.losses += [] if loss is None else [loss]
+        return len(decoder.losses)
+        yield  # a visit without requests
+
+    def pull(self, decoder):
+        return dy.squared_norm(decoder.network.output[1].parameter)
 
     def teachers(self, instances):
         return [None for _ in instances]
@@ -161,14 +169,16 @@ def scripted(train=TAGGED, dev=TAGGED, **options) -> Training:
     network = new_network()
     settings = {name: options.pop(name) for name in list(options) if name in TrainingSettings().as_dict()}
     train, dev = ([network.vocabulary.instance(sample) for sample in samples] for samples in (train, dev))
-    return Training(network, Pull(network), train, dev, TrainingSettings(**settings), Random(1), **options)
+    objective, settings = Pull(), TrainingSettings(**settings)
+    learner = DynetLearner(network, objective, settings)
+    return Training(learner, objective.teachers, network.vocabulary, train, dev, settings, Random(1), **options)
 
 
 def test_all_epochs_are_run(monkeypatch):
     Script(monkeypatch, right=[1, 2, 3, 4])
     training = scripted(epochs=4, patience=9)
     course = training.run()
-    assert [epoch.epoch for epoch in course.epochs] == training.objective.epochs == [0, 1, 2, 3]
+    assert [epoch.epoch for epoch in course.epochs] == training.learner.objective.epochs == [0, 1, 2, 3]
     assert [epoch.dev_accuracy for epoch in course.epochs] == pytest.approx([100 * n / 6 for n in (1, 2, 3, 4)])
 
 
@@ -191,8 +201,8 @@ def test_patience_from_a_trained_model_counts_from_the_best_epoch_of_the_trainin
 def test_the_loss_of_an_epoch_is_the_mean_over_samples_that_have_one(monkeypatch):
     Script(monkeypatch)
     training, without = scripted(epochs=1), {sample.input for sample in TAGGED[:2]}
-    monkeypatch.setattr(training.objective, "loss", lambda instance: (
-        None if instance.sample.input in without else dy.scalarInput(3.0)))
+    monkeypatch.setattr(training.learner.objective, "loss", lambda decoder: (
+        None if decoder.instance.sample.input in without else dy.scalarInput(3.0)))
     assert training.run().epochs[0].loss == 3.0
 
 
@@ -206,7 +216,7 @@ def test_the_model_of_the_best_epoch_is_kept(monkeypatch):
     assert [epoch for epoch, _ in kept] == [0, 1]
     assert course.best.epoch == 1
     np.testing.assert_array_equal(course.weights["output.b"], kept[-1][1])
-    assert (course.weights["output.b"] != training.network.weights()["output.b"]).any()
+    assert (course.weights["output.b"] != training.learner.weights()["output.b"]).any()
 
 
 def test_pick_loss_goes_by_the_dev_loss(monkeypatch):
@@ -242,14 +252,14 @@ def test_the_order_of_the_samples_changes_from_epoch_to_epoch(monkeypatch):
     Script(monkeypatch)
     training = scripted(epochs=3, patience=9)
     training.run()
-    seen, number = training.objective.seen, len(TAGGED)
+    seen, number = training.learner.objective.seen, len(TAGGED)
     orders = [seen[first:first + number] for first in range(0, len(seen), number)]
     assert len(orders) == 3
     assert all(sorted(order) == sorted(sample.input for sample in TAGGED) for order in orders)
     assert orders[0] != orders[1] != orders[2]
     again = scripted(epochs=3, patience=9)
     again.run()
-    assert again.objective.seen == seen
+    assert again.learner.objective.seen == seen
 
 
 def test_verbose_shows_the_first_ten_dev_predictions(monkeypatch, caplog):
@@ -264,10 +274,10 @@ def test_verbose_shows_the_first_ten_dev_predictions(monkeypatch, caplog):
 def test_samples_without_a_loss_are_passed_over(monkeypatch):
     Script(monkeypatch)
     training = scripted(epochs=1)
-    training.objective.loss = lambda instance: None
-    before = training.network.weights()
+    training.learner.objective.loss = lambda decoder: None
+    before = training.learner.weights()
     assert training.run().epochs[0].loss is None
-    for name, weight in training.network.weights().items():
+    for name, weight in training.learner.weights().items():
         np.testing.assert_array_equal(weight, before[name])
 
 

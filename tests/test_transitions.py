@@ -1,10 +1,10 @@
 """What the actions of both transition systems do and when they are valid."""
 import pytest
 
-from il_morph.transitions.systems import BEGIN, END, MAX_ACTIONS, SYSTEMS, UNK, EditSystem, HardAttentionSystem
+from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, MAX_ACTIONS, STEP, UNK
+from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem
 
 HAEM, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
-COPY, DELETE, STEP = EditSystem.COPY, EditSystem.DELETE, HardAttentionSystem.STEP
 SYMBOLS = {"haem": [*HAEM.specials, "a", "b"], "hard": [*HARD.specials, "a", "b"]}
 
 
@@ -41,11 +41,11 @@ def test_unknown_symbols_and_begin_are_never_valid(system):
 ])
 def test_what_an_action_writes_and_whether_it_reads(system, action, written, advances):
     assert system.written(action, "x", SYMBOLS[system.name]) == written
-    assert (action in system.advancing) == advances
+    assert system.advance(3, action) == 3 + advances
 
 
 def test_copies_and_end_are_no_edits():
-    assert [HAEM.is_edit(action) for action in (COPY, END, DELETE, 5)] == [False, False, True, True]
+    assert [HAEM.cost(action) for action in (COPY, END, DELETE, 5)] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("system, wraps, position", [

@@ -3,7 +3,7 @@ import pytest
 
 from il_morph.data.formats import Sample
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.systems import BEGIN, END, UNK
+from il_morph.transitions.actions import BEGIN, END, UNK
 from il_morph.model.vocabulary import Index, Vocabulary, attribute
 
 SPECIALS = ["<UNK>", "⟪", "⟫", "<DEL>", "<COPY>"]

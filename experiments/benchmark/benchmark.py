@@ -28,13 +28,13 @@ import time
 from dataclasses import dataclass
 from typing import Optional
 
-import numpy as np
 from docopt import docopt
 
 from il_morph.data.formats import FORMATS, read_samples
 from il_morph.errors import InputError, errors_for_people
-from il_morph.training.experiment import start_dynet
-from il_morph.model.modelfile import Model, save_model, weight_shapes
+from il_morph.engines.dynet.engine import start_dynet
+from il_morph.model.architecture import Architecture
+from il_morph.model.modelfile import Model, save_model
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 
@@ -111,9 +111,7 @@ def start_up(data: Path, folder: Path) -> float:
     """Seconds that `il-morph predict` takes for one line, with a model of the paper's size."""
     samples = read_samples(data / RUSSIAN.train, FORMATS[RUSSIAN.format])
     vocabulary = Vocabulary.build(samples, ModelSettings(format=RUSSIAN.format))
-    generator = np.random.RandomState(1)
-    weights = {name: generator.uniform(-0.1, 0.1, shape) for name, shape in weight_shapes(vocabulary).items()}
-    save_model(folder / "f.model", Model(vocabulary, weights))
+    save_model(folder / "f.model", Model(vocabulary, Architecture(vocabulary).draw(seed=1)))
     line = vocabulary.format.line(samples[0], samples[0].output)
     (folder / "line").write_text(line + "\n", encoding="utf-8")
     return statistics.median(run_command("predict", folder / "f.model", folder / "line")[0] for _ in range(5))
@@ -157,7 +155,7 @@ def measure_speed(data: DataSet, folder: Path, epochs: int, inputs: int) -> list
     last = len(ca_d.milliseconds) - 1
     print_row(f"CA-D, epochs 1 to {last}", ca_d.later())
     print_row(f"CA-R, epochs 1 to {last}", ca_r.later())
-    decoding = bench.decoding(ca_d.weights())
+    decoding = bench.decoding(ca_d.learner.weights())
     print_decoding(decoding, len(bench.dev))
     return speed_requirements(data.name, training, decoding, epochs)
 

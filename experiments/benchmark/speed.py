@@ -6,19 +6,22 @@ import statistics
 import time
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Callable, Optional, Sequence
+from typing import Callable, Optional, Sequence, Union
 
 import dynet as dy
 
 from il_morph.data.formats import Sample
 from il_morph.model.search import Hypothesis, decode
 from il_morph.model.inference import Inference
+from il_morph.engines.dynet.learner import DynetLearner
 from il_morph.engines.dynet.network import Network
+from il_morph.model.architecture import Architecture
+from il_morph.training.engine import Learner, Objective
 from il_morph.training.phases import gold_sequences, make_objective
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from tests.simple_search import beam, greedy
-from tests.stock_model import StockModel
+from simple_search import beam, greedy
+from stock_model import StockModel
 
 CHUNK = 10  # samples of one model before it is the turn of the next: noise hits all of them
 MRT_SAMPLES = 50
@@ -33,32 +36,37 @@ OBJECTIVES = {
 MRT = TrainingSettings(mode="mrt", aligner="cls")
 
 
+class StockLearner:
+    """The stock model in training: a loss for each sample, one update after the other."""
+
+    def __init__(self, model: StockModel, loss: Callable[[Instance], dy.Expression], objective: Objective):
+        self.model, self.loss, self.objective = model, loss, objective
+        self.optimizer = dy.AdadeltaTrainer(model.collection)
+
+    def begin_epoch(self, epoch: int) -> None:
+        self.objective.begin_epoch(epoch)
+
+    def update(self, batch: Sequence[Instance]) -> None:
+        dy.renew_cg()
+        loss = dy.average([self.loss(instance) for instance in batch])
+        loss.value()
+        loss.backward()
+        self.optimizer.update()
+
+
 @dataclass
-class Learner:
-    """A model in training, with the CPU time of each epoch in ms per sample."""
+class Timed:
+    """A learner, with the CPU time of each epoch in ms per sample."""
 
-    model: Any
-    loss: Callable[[Instance], Optional[dy.Expression]]
-    begin_epoch: Callable[[int], None]
+    learner: Union[Learner, StockLearner]
     milliseconds: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.optimizer = dy.AdadeltaTrainer(self.model.collection)
 
     def learn(self, instances: Sequence[Instance]) -> float:
         """Seconds for one update on each of these samples."""
         started = time.process_time()
         for instance in instances:
-            dy.renew_cg()
-            loss = self.loss(instance)
-            if loss is not None:
-                loss.value()
-                loss.backward()
-                self.optimizer.update()
+            self.learner.update([instance])
         return time.process_time() - started
-
-    def weights(self) -> dict:
-        return self.model.weights()
 
     @property
     def first(self) -> float:
@@ -71,8 +79,8 @@ class Learner:
 
 @dataclass
 class TrainingRow:
-    ours: Learner
-    stock: Optional[Learner] = None
+    ours: Timed
+    stock: Optional[Timed] = None
 
 
 @dataclass
@@ -90,36 +98,36 @@ class Bench:
     def __init__(self, train: Sequence[Sample], dev: Sequence[Sample], data_format: str):
         self.vocabulary = Vocabulary.build(train, ModelSettings(format=data_format))
         self.train, self.dev = [self.vocabulary.instance(sample) for sample in train], dev
-        self.weights = Network(self.vocabulary).weights()
+        self.weights = Architecture(self.vocabulary).draw(seed=1)
 
     # training
 
     def training(self, epochs: int) -> dict[str, TrainingRow]:
         rows = {name: self.row(settings) for name, settings in OBJECTIVES.items()}
         take_turns([learner for row in rows.values() for learner in (row.ours, row.stock)], self.train, 1 + epochs)
-        mrt = self.ours(MRT, rows["CA"].ours.weights())
+        mrt = self.ours(MRT, rows["CA"].ours.learner.weights())
         take_turns([mrt], self.train[:MRT_SAMPLES], 1 + epochs)
         return {**rows, "CA-MRT": TrainingRow(mrt)}
 
-    def train_on(self, learners: Sequence[Learner]) -> None:
+    def train_on(self, learners: Sequence[Timed]) -> None:
         """Go on to the end of a training as long as those of SIGMORPHON 2016."""
         take_turns(learners, self.train, WHOLE_TRAINING, first_epoch=len(learners[0].milliseconds))
 
     def row(self, settings: TrainingSettings) -> TrainingRow:
         ours = self.ours(settings, self.weights)
-        return TrainingRow(ours, self.stock(settings, ours.model))
+        return TrainingRow(ours, self.stock(settings))
 
-    def ours(self, settings: TrainingSettings, weights: dict) -> Learner:
-        network = Network(self.vocabulary)
-        network.set_weights(weights)
-        objective = make_objective(network, settings, Random(1), self.gold(settings))
-        return Learner(network, objective.loss, objective.begin_epoch)
+    def ours(self, settings: TrainingSettings, weights: dict) -> Timed:
+        objective = make_objective(self.vocabulary, settings, Random(1), self.gold(settings))
+        learner = DynetLearner(Network(self.vocabulary), objective, settings)
+        learner.set_weights(weights)
+        return Timed(learner)
 
-    def stock(self, settings: TrainingSettings, network: Network) -> Learner:
+    def stock(self, settings: TrainingSettings) -> Timed:
         """The stock model with the expert, the roll-in schedule or the gold sequences of ours."""
         model, gold = StockModel(self.vocabulary), self.gold(settings)
         model.set_weights(self.weights)
-        objective = make_objective(network, settings, Random(1), gold)
+        objective = make_objective(self.vocabulary, settings, Random(1), gold)
 
         def imitation(instance: Instance) -> dy.Expression:
             rolls_out = objective.random.random() >= settings.il_beta
@@ -128,7 +136,7 @@ class Bench:
         def likelihood(instance: Instance) -> dy.Expression:
             return model.sequence_loss(instance, gold[instance])
 
-        return Learner(model, imitation if settings.mode == "il" else likelihood, objective.begin_epoch)
+        return Timed(StockLearner(model, imitation if settings.mode == "il" else likelihood, objective))
 
     def gold(self, settings: TrainingSettings):
         return None if settings.mode == "il" else gold_sequences(self.vocabulary, self.train, settings, seed=1)
@@ -158,13 +166,13 @@ class Bench:
         return DecodingRow(1000 * statistics.median(bulk) / inputs, 1000 * single / inputs, same)
 
 
-def take_turns(learners: Sequence[Learner], instances: Sequence[Instance], epochs: int, first_epoch: int = 0) -> None:
+def take_turns(learners: Sequence[Timed], instances: Sequence[Instance], epochs: int, first_epoch: int = 0) -> None:
     """Some epochs, the learners taking turns every few samples."""
     random = Random(1)
     for epoch in range(first_epoch, epochs):
         order, seconds = random.sample(instances, len(instances)), [0.0] * len(learners)
         for learner in learners:
-            learner.begin_epoch(epoch)
+            learner.learner.begin_epoch(epoch)
         for first in range(0, len(order), CHUNK):
             for number, learner in enumerate(learners):
                 seconds[number] += learner.learn(order[first:first + CHUNK])

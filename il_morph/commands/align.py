@@ -34,8 +34,9 @@ from il_morph.commands.arguments import (
 from il_morph.data.formats import read_samples
 from il_morph.model.search import describe
 from il_morph.errors import InputError
-from il_morph.transitions.expert import Expert, optimal_sequences
-from il_morph.training.gold import gold_symbols, make_aligner
+from il_morph.transitions.aligners import make_aligner
+from il_morph.transitions.expert import optimal_sequences
+from il_morph.transitions.systems import SYSTEMS
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 
@@ -46,7 +47,7 @@ MOST = 1_000_000
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     fmt, tsv = data_format(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
-    transducer = optional(choice, args, "--transducer", "haem", ("haem", "hard"))
+    transducer = optional(choice, args, "--transducer", ModelSettings.transducer, tuple(SYSTEMS))
     aligner_name = chosen_aligner(args, "expert") or "smart"
     refuse_what_has_no_effect(args, aligner_name, transducer)
     most = optional(integer, args, "--most", 5, 1, MOST)
@@ -64,8 +65,9 @@ def run(argv: list[str]) -> int:
 
 
 def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) -> None:
-    if args["--align-expert"] and transducer == "hard":
-        raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out --transducer=hard")
+    if args["--align-expert"] and not SYSTEMS[transducer].has_expert:
+        raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out "
+                         f"--transducer={transducer}")
     if args["--align-expert"] and args["--try-reverse"]:
         raise InputError("--try-reverse does not go with --align-expert, which aligns nothing: leave out one of them")
     if args["--most"] and not args["--align-expert"]:
@@ -77,15 +79,14 @@ def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) ->
 def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:
     pairs = [(instance.sample.input, instance.sample.output) for instance in instances]
     for instance, aligned in zip(instances, aligner(pairs)):
-        actions = vocabulary.actions_of(gold_symbols(aligned, vocabulary))
-        yield [*head(instance), *aligned, describe(actions, instance, vocabulary)]
+        yield [*head(instance), *aligned, describe(vocabulary.gold_actions(aligned), instance, vocabulary)]
 
 
 def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int) -> Iterator[list[str]]:
     """A row for each optimal sequence, up to `most` of a pair; it says how many there are."""
     for instance in instances:
         sample = instance.sample
-        expert = Expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
+        expert = vocabulary.system.expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
         number = str(expert.number_of_optimal_sequences())
         for actions in islice(optimal_sequences(expert), most):
             yield [*head(instance), number, describe(actions, instance, vocabulary)]

@@ -105,6 +105,7 @@ from il_morph.commands.arguments import (
     Arguments, choice, chosen_aligner, data_format, integer, number, optional, parse_arguments)
 from il_morph.data.formats import NO_FEATURES
 from il_morph.model.search import MAX_BEAM_WIDTH
+from il_morph.engines import make_engine
 from il_morph.errors import InputError
 from il_morph.training.experiment import Experiment
 from il_morph.model.settings import ModelSettings, TrainingSettings
@@ -152,8 +153,9 @@ def run(argv: list[str]) -> int:
         results_path=args["RESULTS-PATH"], reload_path=args["--reload-path"], force=args["--force"],
         model_flags=model_flags(args, preset), training=training_settings(args, preset),
         verbose=bool(optional(integer, args, "--verbose", 0, 0)), command=["il-morph", *argv],
-        seed=optional(integer, args, "--dynet-seed", None, 0), mem=optional(integer, args, "--dynet-mem", 512, 1),
-        autobatch=bool(optional(integer, args, "--dynet-autobatch", 0, 0)),
+        seed=optional(integer, args, "--dynet-seed", None, 0),
+        engine=make_engine(optional(integer, args, "--dynet-mem", 512, 1),
+                           bool(optional(integer, args, "--dynet-autobatch", 0, 0))),
     )
     experiment.run()
     return 0

@@ -13,7 +13,8 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from il_morph.transitions.systems import UNK
+from il_morph.transitions.actions import UNK
+from il_morph.model.architecture import Architecture, Layer
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": lambda x: np.maximum(x, 0), "tanh": np.tanh}
@@ -126,9 +127,10 @@ class Inference:
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
         self.weights = weights
         self.buffers = Buffers()
-        self.forward = self._layers("encoder_forward", self.settings.enc_layers)
-        self.backward = self._layers("encoder_backward", self.settings.enc_layers)
-        self.decoder = self._layers("decoder", self.settings.dec_layers)
+        self.architecture = Architecture(vocabulary)
+        self.forward, self.backward, self.decoder = (
+            [self._cell(layer) for layer in stack]
+            for stack in (self.architecture.forward, self.architecture.backward, self.architecture.decoder))
         self.output = np.ascontiguousarray(weights["output.W"].T), weights["output.b"]
         self.hidden = (weights["hidden.W"].T, weights["hidden.b"]) if self.settings.mlp else None
         characters = weights["characters"].copy()
@@ -139,20 +141,18 @@ class Inference:
         self.invalid = np.ones((2, number), dtype=bool)
         for at_end in (0, 1):
             self.invalid[at_end, system.valid_actions(bool(at_end), number)] = False
-        self.advances = np.isin(np.arange(number), sorted(system.advancing))
+        self._moves = np.array([system.advance(0, action) for action in range(number)])
 
-    def _layers(self, name: str, number: int) -> list[Cell]:
-        cell = VanillaCell if self.settings.vanilla_lstm else CoupledCell
-        return [cell(self.weights, f"{name}.{layer}") for layer in range(number)]
+    def _cell(self, layer: Layer) -> Cell:
+        return (VanillaCell if layer.vanilla else CoupledCell)(self.weights, layer.name)
 
     def _split_decoder_columns(self, weights: Weights) -> None:
-        """Rows of the decoder's transposed input matrices: enc_fwd, enc_bwd, features, action."""
-        x, encoder, action = self.decoder[0].x, self.settings.enc_hidden, self.settings.action_input
-        features_end = x.shape[1] - action
-        self.position_matrix = np.ascontiguousarray(x[:, :2 * encoder])
-        self.feature_matrix = x[:, 2 * encoder:features_end]
-        actions = weights["characters" if self.settings.param_tying else "actions"]
-        self.action_table = actions @ x[:, features_end:]
+        """The decoder's transposed input matrices, by what their rows read."""
+        x, layer = self.decoder[0].x, self.architecture.decoder[0]
+        positions, action = layer.columns("enc_fwd", "enc_bwd"), layer.columns("action")
+        self.position_matrix = np.ascontiguousarray(x[:, positions])
+        self.feature_matrix = x[:, positions.stop:action.start]
+        self.action_table = weights[self.architecture.action_table] @ x[:, action]
 
     def encode(self, instances: Sequence[Instance]) -> "Encoded":
         """Everything the decoder needs of these samples."""
@@ -195,6 +195,10 @@ class Inference:
         pos = np.array([instance.pos for instance in instances])
         embedded = np.where((pos == UNK)[:, None], table[UNK], self.weights["pos"][pos])
         return np.hstack([embedded, vectors])
+
+    def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """The positions in the buffer after these actions."""
+        return positions + self._moves[actions]
 
     def initial_states(self) -> States:
         return States([None] * len(self.decoder), [None] * len(self.decoder))

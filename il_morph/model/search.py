@@ -8,7 +8,7 @@ from typing import Callable, Iterable, Sequence
 import numpy as np
 
 from il_morph.model.inference import Inference
-from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 BEAM_WIDTH = 4  # of every figure in the paper
@@ -100,7 +100,7 @@ class BeamSearch:
     def _keep(self, parents: np.ndarray, actions: np.ndarray, scores: np.ndarray) -> None:
         self.trace.append((parents, actions))
         self.owners, self.scores, self.last = self.owners[parents], scores, actions
-        self.positions = self.positions[parents] + self.inference.advances[actions]
+        self.positions = self.inference.advance(self.positions[parents], actions)
         self.states = self.states.take(parents)
 
     def _history(self, row: int) -> tuple[int, ...]:
@@ -120,26 +120,12 @@ class BeamSearch:
 
 def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
     """What a sequence of actions writes."""
-    system, position, output = vocabulary.system, instance.start, []
-    for action in actions:
-        output.append(system.written(action, instance.text[position], vocabulary.actions.symbols))
-        position += action in system.advancing
-    return "".join(output)
+    return vocabulary.system.output(actions, instance.text, instance.start, vocabulary.actions.symbols)
 
 
 def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
-    """The edits, readable: a copied character stands for itself, `-x` deletes, `+x` inserts.
-
-    In the hard-attention system `>` moves on to the next character; a blank is shown as ␣.
-    """
-    system, position, words = vocabulary.system, instance.start, []
-    for action in actions:
-        character = instance.text[position].replace(" ", "␣")
-        if action == system.copy:
-            words.append(character)
-        elif action >= system.first_insert:
-            words.append("+" + vocabulary.actions.symbols[action].replace(" ", "␣"))
-        elif action in system.advancing:
-            words.append(f"-{character}" if system.copy is not None else ">")
-        position += action in system.advancing
-    return " ".join(words)
+    """The edits, readable: a copied character stands for itself, `-x` deletes, `+x` inserts, `>` moves on."""
+    system, symbols = vocabulary.system, vocabulary.actions.symbols
+    shown = (system.show(action, instance.text[position], symbols)
+             for action, position in system.walk(actions, instance.start))
+    return " ".join(filter(None, shown))

@@ -7,7 +7,8 @@ from typing import Iterable, Optional, Sequence
 
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.systems import BEGIN, END, UNK, UNK_SYMBOL, SYSTEMS
+from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL
+from il_morph.transitions.systems import SYSTEMS
 
 
 class Index:
@@ -128,6 +129,10 @@ class Vocabulary:
     def actions_of(self, symbols: Iterable[str]) -> list[int]:
         """The action of each symbol (INSERT of a character); UNK where training did not show it."""
         return [self.actions[symbol] for symbol in symbols]
+
+    def gold_actions(self, aligned: tuple[str, str]) -> list[int]:
+        """The gold action sequence of an aligned pair."""
+        return self.actions_of(self.system.gold(*aligned, self.settings.tag_wraps))
 
     def unseen(self, samples: Sequence[Sample]) -> dict[str, int]:
         """How many samples have symbols that training did not show, by kind of symbol."""

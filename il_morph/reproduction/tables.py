@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
-from il_morph.reproduction.facts import AVERAGE, NONE, PaperTable, lines_of
+from il_morph.reproduction.facts import NONE, PaperTable, lines_of
 
 PARTIAL = "*"
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-import sys
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Optional, Sequence
 
@@ -15,39 +13,18 @@ from il_morph.data.formats import FORMATS, Sample, read_samples
 from il_morph.model.search import decode
 from il_morph.errors import InputError
 from il_morph.model.inference import Inference
-from il_morph.engines.dynet.memory import check_memory, megabytes_needed
 from il_morph.model.modelfile import Model, load_model
 from il_morph.bars import bar
 from il_morph.training.results import ResultsFolder
 from il_morph.results import search_name
 from il_morph.model.settings import ModelSettings, TrainingSettings
-from il_morph.transitions.systems import UNK
-from il_morph.model.vocabulary import Vocabulary
+from il_morph.training.engine import Engine
+from il_morph.training.phases import train_phases
+from il_morph.transitions.actions import UNK
+from il_morph.transitions.systems import EditSystem
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 log = logging.getLogger(__name__)
-
-
-def start_dynet(seed: int, mem: int = 512, autobatch: bool = False) -> None:
-    """Configure and import DyNet, which would otherwise read its settings from sys.argv."""
-    check_memory(mem, "--dynet-mem asks for")
-    try:
-        import dynet_config
-
-        dynet_config.set(random_seed=seed, mem=mem, autobatch=int(autobatch))
-        with arguments_hidden():
-            import dynet
-    except ImportError as error:
-        raise InputError("training needs DyNet, which is not installed here: pip install dyNET38") from error
-    dynet.reset_random_seed(seed)
-
-
-@contextmanager
-def arguments_hidden():
-    arguments, sys.argv = sys.argv, sys.argv[:1]
-    try:
-        yield
-    finally:
-        sys.argv = arguments
 
 
 def chosen_seed(seed: Optional[int]) -> int:
@@ -68,13 +45,12 @@ class Experiment:
     results_path: str
     training: TrainingSettings
     model_flags: dict[str, Any]
+    engine: Engine
     test_path: Optional[str] = None
     reload_path: Optional[str] = None
     force: bool = False
     verbose: bool = False
     seed: Optional[int] = None
-    mem: int = 512
-    autobatch: bool = False
     command: list[str] = field(default_factory=list)
 
     def run(self) -> None:
@@ -91,18 +67,16 @@ class Experiment:
         report_unseen(vocabulary, {"dev": dev, "test": test or []})
         if reloaded and train:
             train = learnable(train, vocabulary)
-        if self.training.mode == "il" and vocabulary.settings.transducer != "haem":
-            raise InputError("--mode=il needs --transducer=haem: the expert knows COPY, DELETE, INSERT and END; "
-                             "train the hard-attention system with --mode=mle")
+        instances = [vocabulary.instance(sample) for sample in train]
         if not evaluating:
-            start_dynet(self.seed, self._memory(vocabulary, train), self.autobatch)
+            self._start_engine(vocabulary, instances)
         results = ResultsFolder(self.results_path, self.force)
         results.begin()
         started = time.monotonic()
         if evaluating:
             model, course = reloaded, {}
         else:
-            model, course = self._train(vocabulary, reloaded, train, dev, results)
+            model, course = self._train(vocabulary, reloaded, instances, dev, results)
         try:
             scores = self._decode(model, {"dev": dev, "test": test}, results)
         except KeyboardInterrupt:
@@ -143,26 +117,25 @@ class Experiment:
                                  f"{settings[name]}, the command line says {value}; leave the flag out")
         return model
 
-    def _train(self, vocabulary: Vocabulary, reloaded: Optional[Model], train: Sequence[Sample],
+    def _start_engine(self, vocabulary: Vocabulary, train: Sequence[Instance]) -> None:
+        if self.training.mode == "il" and not vocabulary.system.has_expert:
+            raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, INSERT and END; "
+                             "train the hard-attention system with --mode=mle")
+        self.engine.refuse(vocabulary.settings, self.training)
+        self.engine.start(vocabulary, self.training, train, self.seed)
+
+    def _train(self, vocabulary: Vocabulary, reloaded: Optional[Model], train: Sequence[Instance],
                dev: Sequence[Sample], results: ResultsFolder) -> tuple[Model, dict]:
-        progress = Progress(results, vocabulary, {"seed": self.seed, **self.training.as_dict()})
+        report = RunReport(results, vocabulary, {"seed": self.seed, **self.training.as_dict()})
         try:
-            from il_morph.training.phases import train_phases
-
-            course = train_phases(vocabulary, reloaded.weights if reloaded else None, train, dev, self.training,
-                                  self.seed, progress, self.verbose)
+            course = train_phases(self.engine, vocabulary, reloaded.weights if reloaded else None, train,
+                                  [vocabulary.instance(sample) for sample in dev], self.training, self.seed, report,
+                                  self.verbose)
         except KeyboardInterrupt:
-            log.warning(progress.interrupted())
+            log.warning(report.interrupted())
             raise
-        return progress.model(course.weights), {
-            "epochs": progress.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
-
-    def _memory(self, vocabulary: Vocabulary, train: Sequence[Sample]) -> int:
-        needed = megabytes_needed(vocabulary, self.training, max(len(sample.input) for sample in train), len(train))
-        check_memory(needed, "the network and the samples in one update need")
-        if needed > self.mem:
-            log.info("--dynet-mem: %d MB instead of %d, as long sequences may need them", needed, self.mem)
-        return max(needed, self.mem)
+        return report.model(course.weights), {
+            "epochs": report.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
 
     def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
         inference = Inference(model.weights, model.vocabulary)
@@ -182,7 +155,7 @@ class Experiment:
 
 
 @dataclass
-class Progress:
+class RunReport:
     """Keeps log and best model on disk while training goes on."""
 
     results: ResultsFolder

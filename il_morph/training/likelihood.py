@@ -9,9 +9,9 @@ from typing import Protocol, Sequence
 
 import numpy as np
 
-from il_morph.transitions.expert import Expert, optimal_actions, progress
+from il_morph.transitions.expert import Expert, matched, optimal_actions
 from il_morph.model.inference import Inference
-from il_morph.transitions.systems import END, UNK
+from il_morph.transitions.actions import END, UNK
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 
@@ -38,8 +38,8 @@ class ExpertTeacher:
         if action == END:
             return
         written = system.written(action, x[self.i:self.i + 1], self.vocabulary.actions.symbols)
-        self.j = progress(self.expert.target, written, self.j)
-        self.i += action in system.advancing
+        self.j = matched(self.expert.target, written, self.j)
+        self.i = system.advance(self.i, action)
 
 
 class GoldTeacher:
@@ -73,7 +73,7 @@ def step_losses(inference: Inference, instances: Sequence[Instance], teachers: S
             actions[k] = max(optimal, key=log_probabilities[k].__getitem__)
             teachers[row].take(actions[k])
         live = actions != END
-        positions = (positions + inference.advances[actions])[live]
+        positions = inference.advance(positions, actions)[live]
         rows, actions, states = rows[live], actions[live], states.take(live)
     return losses
 

@@ -9,10 +9,9 @@ from typing import Optional, Protocol, Sequence
 
 import numpy as np
 
-from il_morph.data.formats import Sample
-from il_morph.training.gold import gold_actions, make_aligner
-from il_morph.engines.dynet.network import Network
+from il_morph.training.engine import Engine, Objective
 from il_morph.training.imitation import ImitationLearning
+from il_morph.transitions.aligners import make_aligner
 from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.schedule import Course, Epoch, Training
@@ -36,19 +35,19 @@ def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
     return [pretraining, settings] if epochs else [settings]
 
 
-def train_phases(vocabulary: Vocabulary, weights: Optional[dict[str, np.ndarray]], train: Sequence[Sample],
-                 dev: Sequence[Sample], settings: TrainingSettings, seed: int, observer: Observer,
-                 verbose: bool = False) -> Course:
+def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[str, np.ndarray]],
+                 train: Sequence[Instance], dev: Sequence[Instance], settings: TrainingSettings, seed: int,
+                 observer: Observer, verbose: bool = False) -> Course:
     """Train from these weights (or new ones); each phase starts from the best model of the one before."""
-    network, random = Network(vocabulary), Random(seed)
-    train_instances, dev_instances = ([vocabulary.instance(s) for s in samples] for samples in (train, dev))
-    phases = phases_of(settings)
-    gold = gold_sequences(vocabulary, train_instances, settings, seed) if needs_gold(phases) else None
+    random, phases = Random(seed), phases_of(settings)
+    gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(phases) else None
     for number, phase in enumerate(phases):
+        objective = make_objective(vocabulary, phase, random, gold)
+        learner = engine.learner(vocabulary, objective, phase)
         if weights:
-            network.set_weights(weights)
+            learner.set_weights(weights)
         training = Training(
-            network, make_objective(network, phase, random, gold), train_instances, dev_instances, phase, random,
+            learner, objective.teachers, vocabulary, train, dev, phase, random,
             partial(observer.on_epoch, phase.mode), observer.on_best, verbose,
             until=settings.pretrain_until or None if number < len(phases) - 1 else None, from_trained=bool(weights),
         )
@@ -64,10 +63,16 @@ def needs_gold(phases: Sequence[TrainingSettings]) -> bool:
 def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: TrainingSettings,
                    seed: int) -> GoldSequences:
     aligner = make_aligner(settings.aligner, settings.iterations, seed, settings.try_reverse)
-    return GoldSequences(lambda instances: gold_actions(instances, vocabulary, aligner), train)
+
+    def align(instances: Sequence[Instance]) -> list[list[int]]:
+        aligned = aligner([(instance.sample.input, instance.sample.output) for instance in instances])
+        return [vocabulary.gold_actions(pair) for pair in aligned]
+
+    return GoldSequences(align, train)
 
 
-def make_objective(network: Network, settings: TrainingSettings, random: Random, gold: Optional[GoldSequences] = None):
+def make_objective(vocabulary: Vocabulary, settings: TrainingSettings, random: Random,
+                   gold: Optional[GoldSequences] = None) -> Objective:
     if settings.mode == "il":
-        return ImitationLearning(network, settings, random)
-    return SEQUENCE_OBJECTIVES[settings.mode](network, settings, random, gold)
+        return ImitationLearning(vocabulary, settings, random)
+    return SEQUENCE_OBJECTIVES[settings.mode](vocabulary, settings, random, gold)

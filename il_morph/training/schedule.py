@@ -6,41 +6,22 @@ import logging
 import time
 from dataclasses import dataclass, field
 from random import Random
-from typing import Callable, Optional, Protocol, Sequence
+from typing import Callable, Optional, Sequence
 
-import dynet as dy
 import numpy as np
 
 from il_morph.model.search import decode
 from il_morph.errors import InputError
 from il_morph.model.inference import Inference
+from il_morph.training.engine import Learner
 from il_morph.training.likelihood import Teacher, mean_loss, producible
-from il_morph.engines.dynet.network import Network
 from il_morph.bars import bar
 from il_morph.model.settings import TrainingSettings
-from il_morph.model.vocabulary import Instance
+from il_morph.model.vocabulary import Instance, Vocabulary
 
 log = logging.getLogger(__name__)
 
-OPTIMIZERS = {
-    "ADADELTA": dy.AdadeltaTrainer,
-    "ADAM": lambda collection: dy.AdamTrainer(collection, alpha=0.0005),
-    "SGD": dy.SimpleSGDTrainer,
-    "MOMENTUM": dy.MomentumSGDTrainer,
-    "ADAGRAD": dy.AdagradTrainer,
-}
 TRAIN_ACCURACY_SAMPLES = 100
-
-
-class Objective(Protocol):
-    """What a sample is trained on."""
-
-    def begin_epoch(self, epoch: int) -> None: ...
-
-    def loss(self, instance: Instance) -> Optional[dy.Expression]:
-        """The loss of a sample in the current graph; None if there is nothing to learn from it."""
-
-    def teachers(self, instances: Sequence[Instance]) -> Sequence[Teacher]: ...
 
 
 @dataclass
@@ -82,10 +63,11 @@ class Course:
 
 @dataclass
 class Training:
-    """One phase of training: an objective, its data and its schedule."""
+    """One phase of training: a learner, its data and its schedule."""
 
-    network: Network
-    objective: Objective
+    learner: Learner
+    teachers: Callable[[Sequence[Instance]], Sequence[Teacher]]  # who leads through samples when the dev loss is taken
+    vocabulary: Vocabulary
     train: Sequence[Instance]
     dev: Sequence[Instance]
     settings: TrainingSettings
@@ -94,10 +76,9 @@ class Training:
     on_best: Callable[[Epoch, dict], None] = lambda epoch, weights: None
     verbose: bool = False
     until: Optional[float] = None  # the share of training samples whose output must be right to stop
-    from_trained: bool = False  # the network is trained already: it has to be beaten
+    from_trained: bool = False  # the learner starts from a trained model: it has to be beaten
 
     def __post_init__(self) -> None:
-        self.optimizer = OPTIMIZERS[self.settings.optimization](self.network.collection)
         self.probe = self.random.sample(list(self.train), min(TRAIN_ACCURACY_SAMPLES, len(self.train)))
 
     def run(self) -> Course:
@@ -130,10 +111,10 @@ class Training:
     def _epoch(self, number: int) -> tuple[Epoch, dict]:
         started, loss = time.monotonic(), None
         if number != Epoch.START:
-            self.objective.begin_epoch(number)
+            self.learner.begin_epoch(number)
             loss = self._pass(number)
-        weights = self.network.weights()
-        inference = Inference(weights, self.network.vocabulary)
+        weights = self.learner.weights()
+        inference = Inference(weights, self.vocabulary)
         epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probe, 1),
                       self._accuracy(inference, self.dev, self.settings.beam_width))
         if self.settings.pick_loss:
@@ -149,29 +130,11 @@ class Training:
         with bar(order, f"epoch {number}") as progress:
             for first in range(0, len(order), size):
                 batch = order[first:first + size]
-                value, count = self._update(batch, number)
+                value, count = self.learner.update(batch)
                 total, samples = total + value * count, samples + count
                 progress.update(len(batch))
                 progress.set_postfix(loss=f"{total / max(samples, 1):.4f}", refresh=False)
         return total / samples if samples else None
-
-    def _update(self, batch: Sequence[Instance], number: int) -> tuple[float, int]:
-        """One update of the parameters; the mean loss of the batch and how many of its samples have one."""
-        dy.renew_cg()
-        losses = [loss for loss in map(self.objective.loss, batch) if loss is not None]
-        if not losses:
-            return 0.0, 0
-        loss = dy.average(losses)
-        value = loss.value()
-        if self.settings.l2:
-            loss += dy.esum([dy.squared_norm(block) for block in self.network.matrices()]) * self.settings.l2
-        try:
-            loss.backward()
-            self.optimizer.update()
-        except RuntimeError as error:  # DyNet: "Magnitude of gradient is bad"
-            raise InputError(f"training diverged in epoch {number} ({error}): the weights are no longer "
-                             "finite; try another --optimization, --l2 or --dynet-seed") from error
-        return value, len(losses)
 
     def _accuracy(self, inference: Inference, instances: Sequence[Instance], width: int) -> float:
         hypotheses = decode(inference, instances, width, self.settings.decbatch_size)
@@ -183,8 +146,8 @@ class Training:
         return 100.0 * sum(correct) / len(correct)
 
     def _dev_loss(self, inference: Inference) -> float:
-        dev = producible(self.dev, self.network.vocabulary)
+        dev = producible(self.dev, self.vocabulary)
         if not dev:
             raise InputError("--pick-loss: no dev output consists of characters seen in training; "
                              "use another dev file or leave out --pick-loss")
-        return mean_loss(inference, dev, self.objective.teachers(dev), self.settings.decbatch_size)
+        return mean_loss(inference, dev, self.teachers(dev), self.settings.decbatch_size)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Callable, Optional, Sequence
+from typing import Any, Callable, Generator, Optional, Sequence
 
-import dynet as dy
 import editdistance
 import numpy as np
 
 from il_morph.model.search import execute
-from il_morph.training.likelihood import GoldTeacher
-from il_morph.engines.dynet.network import Network, SampleGraph, passing
 from il_morph.model.settings import TrainingSettings
-from il_morph.transitions.systems import END, MAX_ACTIONS
-from il_morph.model.vocabulary import Instance
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.chance import draw
+from il_morph.training.engine import AT_END, BEFORE_END, Request, Rows, SampleDecoder, StepRows, Visit, supports
+from il_morph.training.likelihood import GoldTeacher
+from il_morph.transitions.actions import END, MAX_ACTIONS
 
-GoldActions = Callable[[Sequence[Instance]], list[list[int]]]
+GoldActions = Callable[[Sequence[Instance]], list]
+Sampled = list  # of (actions, log P)
 MIN_LOG_PROBABILITY = -20.0  # a sampled sequence less probable than this is not worth its computation
 
 
@@ -41,19 +42,16 @@ class GoldSequences:
 class SequenceObjective:
     """What the objectives below share."""
 
-    def __init__(self, network: Network, settings: TrainingSettings, random: Random, gold: GoldSequences):
-        self.network, self.settings, self.random, self.gold = network, settings, random, gold
-        self.vocabulary, self.system = network.vocabulary, network.vocabulary.system
+    def __init__(self, vocabulary: Vocabulary, settings: TrainingSettings, random: Random, gold: GoldSequences):
+        self.vocabulary, self.settings, self.random, self.gold = vocabulary, settings, random, gold
+        self.system = vocabulary.system
+        self.sampler = Sampler(vocabulary, random)
 
     def begin_epoch(self, epoch: int) -> None:
         """No schedule depends on the epoch."""
 
     def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
-        """Who leads through these samples when the dev loss is taken."""
         return self.gold.teachers(instances)
-
-    def graph(self, instance: Instance) -> SampleGraph:
-        return self.network.graph(instance, self.settings.dropout)
 
     def distance(self, instance: Instance, actions: Sequence[int]) -> float:
         """Edit distance between what the actions write and the target, divided by the longer length."""
@@ -64,52 +62,55 @@ class SequenceObjective:
 class MaximumLikelihood(SequenceObjective):
     """Mean −log P of the actions of the gold sequence."""
 
-    def loss(self, instance: Instance) -> dy.Expression:
-        return dy.mean_elems(self.graph(instance).losses([self.gold[instance]]))
+    def visit(self, decoder: SampleDecoder) -> Visit:
+        gold = self.gold[decoder.instance]
+        decoder.sequence_loss([gold], [1.0])
+        return len(gold)
+        yield  # a visit without requests
 
 
 class MinimumRisk(SequenceObjective):
     """Expected risk over the gold sequence and sampled ones, Q ∝ P^alpha."""
 
-    def loss(self, instance: Instance) -> Optional[dy.Expression]:
-        """None if no sampled sequence differs from the gold one: there is nothing to choose.
+    def visit(self, decoder: SampleDecoder) -> Visit:
+        """There is nothing to choose if no sampled sequence differs from the gold one.
 
         Updates with a zero gradient would make ADADELTA forget how large gradients are, and the next
         one throws the model off.
         """
-        graph, gold = self.graph(instance), tuple(self.gold[instance])
-        sampled = {actions for actions, log_p in sample_sequences(graph, self.settings.sample_size, self.random)
-                   if log_p >= MIN_LOG_PROBABILITY}
+        gold = tuple(self.gold[decoder.instance])
+        drawn = yield from self.sampler.sample(decoder, self.settings.sample_size)
+        sampled = {actions for actions, log_p in drawn if log_p >= MIN_LOG_PROBABILITY}
         sequences = [gold, *sorted(sampled - {gold})]
         if len(sequences) == 1:
-            return None
-        log_probabilities = -dy.sum_dim(graph.losses(sequences), [1])
-        q = dy.softmax(log_probabilities * self.settings.alpha)
-        return dy.dot_product(q, dy.inputVector(self.risks(instance, sequences)))
+            return 0
+        decoder.expected_risk(sequences, self.risks(decoder.instance, sequences), self.settings.alpha)
+        return 1
 
     def risks(self, instance: Instance, sequences: Sequence[Sequence[int]]) -> list[float]:
         """−1 when correct, else the normalised distance; `--beta` below 1 mixes in the action cost."""
         beta = self.settings.beta
         distances = [self.distance(instance, actions) for actions in sequences]
-        costs = min_max([sum(map(self.system.is_edit, actions)) for actions in sequences])
+        costs = min_max([sum(map(self.system.cost, actions)) for actions in sequences])
         return [beta * (distance or -1.0) + (1 - beta) * cost for distance, cost in zip(distances, costs)]
 
 
 class Reinforce(SequenceObjective):
     """REINFORCE: −log P of sampled sequences, weighted by how much better than greedy they are."""
 
-    def loss(self, instance: Instance) -> Optional[dy.Expression]:
-        """None if all advantages are zero."""
-        graph, size = self.graph(instance), self.settings.sample_size
-        greedy, *sampled = [a for a, _ in sample_sequences(graph, size, self.random, and_greedy=True)]
+    def visit(self, decoder: SampleDecoder) -> Visit:
+        """There is nothing to learn if all advantages are zero."""
+        instance = decoder.instance
+        drawn = yield from self.sampler.sample(decoder, self.settings.sample_size, and_greedy=True)
+        greedy, *sampled = [actions for actions, _ in drawn]
         rewards = [self.reward(instance, actions) for actions in sampled]
         advantages = self.advantages(rewards, self.reward(instance, greedy))
         kept = [(actions, advantage) for actions, advantage in zip(sampled, advantages) if advantage]
         if not kept:
-            return None
-        sums = dy.sum_dim(graph.losses([actions for actions, _ in kept]), [1])
+            return 0
         weights = [advantage / len(actions) / len(kept) for actions, advantage in kept]
-        return dy.dot_product(sums, dy.inputVector(weights))
+        decoder.sequence_loss([actions for actions, _ in kept], weights)
+        return 1
 
     def reward(self, instance: Instance, actions: Sequence[int]) -> float:
         distance = self.distance(instance, actions)
@@ -130,41 +131,39 @@ def min_max(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low or 1) for value in values]
 
 
-def sample_sequences(graph: SampleGraph, size: int, random: Random,
-                     and_greedy: bool = False) -> list[tuple[tuple[int, ...], float]]:
-    """Action sequences sampled from the model in one batch, with their log P; `and_greedy` puts one first.
+class Sampler:
+    """Samples action sequences from the model, those of a sample in one batch."""
 
-    Nothing of it stays in the graph.
-    """
-    rows = size + and_greedy
-    with passing():
-        return run_batch(graph, rows, random, range(int(and_greedy)))
+    def __init__(self, vocabulary: Vocabulary, random: Random):
+        self.system, self.random = vocabulary.system, random
+        self.supports = supports(vocabulary)
 
+    def sample(self, decoder: SampleDecoder, size: int, and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
+        """So many sequences with their log P; `and_greedy` puts the greedy one first."""
+        with decoder.initial_rows(size + and_greedy) as rows:
+            found = yield from self._run(decoder, rows, size + and_greedy, 0 if and_greedy else None)
+        return found
 
-def run_batch(graph: SampleGraph, rows: int, random: Random, greedy: range) -> list[tuple[tuple[int, ...], float]]:
-    vocabulary, end = graph.network.vocabulary, graph.instance.end
-    masks = np.array(graph.network.masks)
-    actions = np.full(rows, vocabulary.system.initial_action)
-    positions = np.full(rows, graph.instance.start)
-    states, histories, log_probabilities = graph.initial_states(), [[] for _ in range(rows)], np.zeros(rows)
-    live = np.ones(rows, dtype=bool)
-    for _ in range(MAX_ACTIONS):
-        states = graph.step_batch(states, actions.tolist(), positions.tolist())
-        scores = np.array(graph.unmasked_logits(states).vec_value()).reshape(rows, -1)
-        scores += masks[(positions == end).astype(int)]
-        scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
-        for row in np.nonzero(live)[0]:
-            actions[row] = scores[row].argmax() if row in greedy else draw(np.exp(scores[row]), random)
-            histories[row].append(int(actions[row]))
-            log_probabilities[row] += scores[row, actions[row]]
-            positions[row] += int(actions[row]) in vocabulary.system.advancing
-        live &= actions != END
-        if not live.any():
-            break
-    return [(tuple(history), float(log_p)) for history, log_p in zip(histories, log_probabilities)]
+    def _run(self, decoder: SampleDecoder, rows: Rows, number: int,
+             greedy: Optional[int]) -> Generator[Request, Any, Sampled]:
+        instance = decoder.instance
+        actions, positions = [self.system.initial_action] * number, [instance.start] * number
+        histories: list[list[int]] = [[] for _ in range(number)]
+        log_probabilities, live = np.zeros(number), list(range(number))
+        for _ in range(MAX_ACTIONS):
+            rows = yield StepRows(rows, actions, positions)
+            scores = self._log_probabilities(decoder.rows_scores(rows), positions, instance.end)
+            for row in live:
+                action = int(scores[row].argmax()) if row == greedy else draw(np.exp(scores[row]), self.random)
+                histories[row].append(action)
+                log_probabilities[row] += scores[row, action]
+                actions[row], positions[row] = action, self.system.advance(positions[row], action)
+            live = [row for row in live if actions[row] != END]
+            if not live:
+                break
+        return [(tuple(history), float(log_p)) for history, log_p in zip(histories, log_probabilities)]
 
-
-def draw(probabilities: np.ndarray, random: Random) -> int:
-    """An index with this probability."""
-    cumulative = np.cumsum(probabilities)
-    return int(np.searchsorted(cumulative, random.random() * cumulative[-1], side="right"))
+    def _log_probabilities(self, scores: np.ndarray, positions: Sequence[int], end: int) -> np.ndarray:
+        kinds = [AT_END if position == end else BEFORE_END for position in positions]
+        scores = np.where(self.supports[kinds], scores.astype(np.float64), -np.inf)
+        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Character alignments of input and output, and the gold action sequences read off them.
+"""Character alignments of input and output.
 
 An alignment is two equally long strings, the input and the output with gaps put in; no
 column is gap against gap. The aligners take all pairs of a data set and return their
@@ -8,15 +8,13 @@ alignments in the same order.
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from il_morph.data.formats import END, GAP
-
-COPY = "<COPY>"
-DELETE = "<DEL>"
-STEP = "<STEP>"
+from il_morph.bars import bar
+from il_morph.data.formats import GAP
 
 Pair = Tuple[str, str]
 Aligner = Callable[[Sequence[Pair]], List[Pair]]
@@ -282,6 +280,15 @@ def _with_gaps(source: str, target: str, columns: list[tuple[int, int]]) -> Pair
 ALIGNERS = {"cls": align_lcs, "dumb": align_dumb, "smart": align_crp}
 
 
+def make_aligner(name: str, iterations: int = 150, seed: int = 1, reverse: bool = False) -> Aligner:
+    """The aligner called `cls`, `dumb` or `smart`; `reverse` tries the reversed strings as well."""
+    aligner = ALIGNERS[name]
+    if aligner is align_crp:
+        aligner = partial(align_crp, iterations=iterations, seed=seed,
+                          progress=lambda sweeps: bar(sweeps, "align", "sweep"))
+    return partial(try_reverse, aligner) if reverse else aligner
+
+
 # ---- either direction
 
 
@@ -298,38 +305,3 @@ def try_reverse(aligner: Aligner, pairs: Sequence[Pair]) -> list[Pair]:
 
 def _count_copies(aligned: Sequence[Pair]) -> int:
     return sum(x == y for left, right in aligned for x, y in zip(left, right))
-
-
-# ---- gold action sequences
-
-
-def edit_actions(aligned_input: str, aligned_output: str) -> list[str]:
-    """Return the gold actions of the COPY system, END included.
-
-    Between two copies deletions go before insertions. An insertion is its character. The
-    COPY that stands for the history before the first action is not in the list.
-    """
-    actions: list[str] = []
-    deletions: list[str] = []
-    insertions: list[str] = []
-    for x, y in zip(aligned_input + END, aligned_output + END):
-        if x == y:
-            actions += deletions + insertions + [END if x == END else COPY]
-            deletions, insertions = [], []
-        else:
-            deletions += [DELETE] if x != GAP else []
-            insertions += [y] if y != GAP else []
-    return actions
-
-
-def hard_actions(aligned_input: str, aligned_output: str) -> list[str]:
-    """Return the gold actions of the hard-attention system, END included.
-
-    The buffer starts at BEGIN: each input character, and END, is reached by a STEP. A
-    write is its character. The BEGIN that stands for the history is not in the list.
-    """
-    actions: list[str] = []
-    for x, y in zip(aligned_input + END, aligned_output + END):
-        actions += [STEP] if x != GAP else []
-        actions += [y] if y != GAP else []
-    return actions

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from il_morph.transitions.systems import END, EditSystem
+import numpy as np
+
+from il_morph.transitions.actions import COPY, DELETE, END
 
 BETA = 5.0
-COPY, DELETE = EditSystem.COPY, EditSystem.DELETE
 
 
 def edit_costs(x: str, t: str) -> list[list[int]]:
@@ -27,7 +28,7 @@ def edit_costs(x: str, t: str) -> list[list[int]]:
     return table[::-1]
 
 
-def progress(target: str, output: str, j: int = 0) -> int:
+def matched(target: str, output: str, j: int = 0) -> int:
     """How much of the target the output contains after `output` follows the first j characters."""
     for character in output:
         j += j < len(target) and character == target[j]
@@ -92,7 +93,10 @@ def optimal_actions(costs: dict[int, float]) -> list[int]:
     return [action for action, cost in costs.items() if cost == lowest]
 
 
-def regrets(costs: dict[int, float], valid: Sequence[int]) -> dict[int, float]:
-    """The regret of every valid action: cost minus the lowest for a candidate, BETA for the others."""
+def regrets(costs: dict[int, float], support: np.ndarray) -> np.ndarray:
+    """[action]: cost minus the lowest for a candidate, BETA for the other actions of the support, 0 for all else."""
+    regret = np.where(support, BETA, 0.0)
     lowest = min(costs.values())
-    return {action: costs[action] - lowest if action in costs else BETA for action in valid}
+    for action, cost in costs.items():
+        regret[action] = cost - lowest
+    return regret

@@ -7,24 +7,24 @@ known. All products go through `affine_transform`: DyNet's `W * x` adds to recyc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil
 from typing import Iterable, Optional, Sequence
 
 import dynet as dy
 import numpy as np
 
+from il_morph.model.architecture import Layer, Weight
+
 GEMV_LIMIT = 120  # columns: Eigen multiplies a wider matrix with a vector at half the speed
 
 
 class Matrix:
-    """A weight matrix in column blocks, drawn with the Glorot bound of the whole."""
+    """A weight matrix in column blocks, drawn with the bound of the whole."""
 
-    def __init__(self, collection, name: str, rows: int, widths: dict[str, int],
-                 bound_rows: Optional[int] = None):
-        self.name = name
-        bound = sqrt(6 / ((bound_rows or rows) + sum(widths.values())))
+    def __init__(self, collection, weight: Weight, widths: dict[str, int]):
+        self.name = weight.name
         self.blocks = {
-            block: collection.add_parameters((rows, width), init=dy.UniformInitializer(bound))
+            block: collection.add_parameters((weight.shape[0], width), init=dy.UniformInitializer(weight.bound))
             for block, width in widths.items()
         }
 
@@ -45,9 +45,9 @@ class Matrix:
 class Vector:
     """A bias."""
 
-    def __init__(self, collection, name: str, size: int, init=None):
-        self.name = name
-        self.parameter = collection.add_parameters(size, init=init)
+    def __init__(self, collection, weight: Weight):
+        self.name = weight.name
+        self.parameter = collection.add_parameters(weight.shape, init=None if weight.bound else dy.ConstInitializer(0))
 
     def value(self) -> np.ndarray:
         return array_of(self.parameter)
@@ -57,12 +57,11 @@ class Vector:
 
 
 class Table:
-    """A lookup table, a row for each symbol, drawn as in DyNet 2.0: later versions let the bound
-    depend on the number of rows."""
+    """A lookup table, a row for each symbol."""
 
-    def __init__(self, collection, name: str, rows: int, width: int):
-        self.name = name
-        self.parameter = collection.add_lookup_parameters((rows, width), init=dy.UniformInitializer(sqrt(3 / width)))
+    def __init__(self, collection, weight: Weight):
+        self.name = weight.name
+        self.parameter = collection.add_lookup_parameters(weight.shape, init=dy.UniformInitializer(weight.bound))
 
     def row(self, index: int) -> dy.Expression:
         return self.parameter[index]
@@ -101,31 +100,32 @@ def ranges(size: int) -> list[tuple[int, int]]:
 class CoupledCell:
     """DyNet's LSTM with tied input and forget gates and full-matrix peepholes."""
 
-    GATES = ("i", "o", "c")
-    PEEPHOLES = ("i", "o")
-    stacked_gates = 1  # how many gates share the matrix whose Glorot bound DyNet takes
-
-    def __init__(self, collection, name: str, widths: dict[str, int], hidden: int):
-        self.hidden, self.widths = hidden, widths
-        stacked = hidden * self.stacked_gates
-        self.x = {g: Matrix(collection, f"{name}.x2{g}", hidden, widths, stacked) for g in self.GATES}
-        self.ranges = ranges(hidden)
+    def __init__(self, collection, layer: Layer, widths: dict[str, int]):
+        """`widths` are the blocks of the input matrices: those of the layer, or parts of them."""
+        self.hidden, self.widths = layer.hidden, widths
+        self.gates, self.peepholes = layer.gates, layer.peepholes
+        self.ranges = ranges(layer.hidden)
         parts = {f"{a}": b - a for a, b in self.ranges}
-        self.h = {g: Matrix(collection, f"{name}.h2{g}", hidden, parts, stacked) for g in self.GATES}
-        self.c = {g: Matrix(collection, f"{name}.c2{g}", hidden, parts) for g in self.PEEPHOLES}
-        self.b = {g: Vector(collection, f"{name}.b{g}", hidden, dy.ConstInitializer(0)) for g in self.GATES}
+        weights = {weight.name[len(layer.name) + 1:]: weight for weight in layer.weights()}
+        self.x = {g: Matrix(collection, weights[f"x2{g}"], widths) for g in self.gates}
+        self.h = {g: Matrix(collection, weights[f"h2{g}"], parts) for g in self.gates}
+        self.c = {g: Matrix(collection, weights[f"c2{g}"], parts) for g in self.peepholes}
+        self.b = {g: Vector(collection, weights[f"b{g}"]) for g in self.gates}
 
     def parameters(self) -> list:
         return [p for group in (self.x, self.h, self.c, self.b) for p in group.values()]
+
+    def matrices(self) -> list[Matrix]:
+        return [matrix for group in (self.x, self.h, self.c) for matrix in group.values()]
 
     def project(self, inputs: dict[str, dy.Expression], onto: Optional[dict] = None) -> dict[str, dy.Expression]:
         """The part of each gate that comes from these blocks of the input (and the bias, or `onto`)."""
         onto = onto or {gate: bias.parameter for gate, bias in self.b.items()}
         return {gate: affine(onto[gate], [(self.x[gate][block], x) for block, x in inputs.items()])
-                for gate in self.GATES}
+                for gate in self.gates}
 
     def masks(self, dropout: float) -> Optional["Masks"]:
-        return Masks(self.widths, self.hidden, dropout, bool(self.PEEPHOLES)) if dropout else None
+        return Masks(self.widths, self.hidden, dropout, bool(self.peepholes)) if dropout else None
 
     def step(self, gates: dict, state: CellState, masks: Optional["Masks"] = None,
              extra: Optional[dict[str, dy.Expression]] = None) -> CellState:
@@ -158,13 +158,9 @@ class CoupledCell:
 class VanillaCell(CoupledCell):
     """DyNet's VanillaLSTM: gates i, f, o, g; 1 is added to the forget gate before its sigmoid."""
 
-    GATES = ("i", "f", "o", "g")
-    PEEPHOLES = ()
-    stacked_gates = 4
-
     def step(self, gates, state, masks=None, extra=None) -> CellState:
         h, c = self._parts(masks.h(state.h) if masks else state.h), state.c
-        i, f, o, g = (self._gate(gate, gates, h, [], extra) for gate in self.GATES)
+        i, f, o, g = (self._gate(gate, gates, h, [], extra) for gate in self.gates)
         written = dy.cmult(dy.logistic(i), dy.tanh(g))
         c = written if c is None else dy.cmult(dy.logistic(f + 1.0), c) + written
         return CellState(dy.cmult(dy.logistic(o), dy.tanh(c)), c)

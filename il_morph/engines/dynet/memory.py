@@ -8,12 +8,12 @@ enough from the start.
 from __future__ import annotations
 
 import mmap
-from math import ceil, prod
+from math import ceil
 
 from il_morph.errors import InputError
-from il_morph.model.modelfile import weight_shapes
+from il_morph.model.architecture import Architecture
 from il_morph.model.settings import TrainingSettings
-from il_morph.transitions.systems import MAX_ACTIONS
+from il_morph.transitions.actions import MAX_ACTIONS
 from il_morph.model.vocabulary import Vocabulary
 
 POOLS, FLOAT, MEGABYTE = 4, 4, 2**20
@@ -24,7 +24,7 @@ MAX_CANDIDATES = 3  # COPY, DELETE, INSERT(t_j)
 
 def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int) -> int:
     """Enough for the longest input and sequences that run into the limit of actions."""
-    parameters = sum(prod(shape) for shape in weight_shapes(vocabulary).values())
+    parameters = Architecture(vocabulary).number_of_parameters
     graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, settings, longest_input)
     pool = max(graph, 4 * parameters)  # values, gradients and two averages of ADADELTA or ADAM
     return ceil(MARGIN * POOLS * pool * FLOAT / MEGABYTE)

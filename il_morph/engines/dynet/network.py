@@ -15,7 +15,9 @@ import dynet_config
 import numpy as np
 
 from il_morph.engines.dynet.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
-from il_morph.transitions.systems import UNK
+from il_morph.model.architecture import Architecture, Layer, Weight
+from il_morph.training.engine import AT_END, BEFORE_END, supports
+from il_morph.transitions.actions import UNK
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
@@ -30,65 +32,65 @@ def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]
 
 
 class Network:
-    """All parameters, declared in one place, and the graph of a sample."""
+    """All parameters of an architecture, and the graph of a sample."""
 
     def __init__(self, vocabulary: Vocabulary):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
+        self.architecture = Architecture(vocabulary)
+        self.slot_ranges = feature_blocks(vocabulary.number_of_slots, self.architecture.slot_width,
+                                          self.settings.dec_hidden)
         self.collection = dy.ParameterCollection()
-        self._declare(self.settings)
+        self._declare(self.architecture)
+        self.dense = [*self.matrices(), *(vector.parameter for vector in self.vectors())]
+        self.masks = np.where(supports(vocabulary), 0.0, MASKED).tolist()
 
-    def _declare(self, settings) -> None:
-        collection, vocabulary = self.collection, self.vocabulary
-        self.characters = Table(collection, "characters", len(vocabulary.characters), settings.input)
-        self.actions = self.characters if settings.param_tying else Table(
-            collection, "actions", len(vocabulary.actions), settings.action_input)
-        self.features = self.pos = None
-        if settings.feat_input:
-            self.features = Table(collection, "features", len(vocabulary.features), settings.feat_input)
-        if vocabulary.pos is not None:
-            self.pos = Table(collection, "pos", len(vocabulary.pos), settings.feat_input)
-        self.forward = self._layers("encoder_forward", settings.enc_layers, {"x": settings.input}, settings.enc_hidden)
-        self.backward = self._layers("encoder_backward", settings.enc_layers, {"x": settings.input}, settings.enc_hidden)
-        self.decoder = self._layers("decoder", settings.dec_layers, self._decoder_inputs(settings), settings.dec_hidden)
-        below = settings.dec_hidden
-        self.hidden = None
-        if settings.mlp:
-            self.hidden = (Matrix(collection, "hidden.W", settings.mlp, {"s": below}),
-                           Vector(collection, "hidden.b", settings.mlp))
-            below = settings.mlp
-        number = len(vocabulary.actions)
-        self.output = (Matrix(collection, "output.W", number, {"s": below}),
-                       Vector(collection, "output.b", number))
-        self.dense = [*self.matrices(), *(part.parameter for part in self.parts() if isinstance(part, Vector))]
-        self.masks = [mask_of(vocabulary.system.valid_actions(at_end, number), number) for at_end in (False, True)]
+    def _declare(self, architecture: Architecture) -> None:
+        tables = {weight.name: Table(self.collection, weight) for weight in architecture.tables}
+        self.characters, self.actions = tables["characters"], tables[architecture.action_table]
+        self.features, self.pos = tables.get("features"), tables.get("pos")
+        self.tables = list(tables.values())
+        self.forward = [self._cell(layer) for layer in architecture.forward]
+        self.backward = [self._cell(layer) for layer in architecture.backward]
+        self.decoder = [self._cell(layer) for layer in architecture.decoder]
+        *hidden, matrix, bias = architecture.classifier
+        self.hidden = self._affine(*hidden) if hidden else None
+        self.output = self._affine(matrix, bias)
 
-    def _layers(self, name: str, number: int, widths: dict[str, int], hidden: int) -> list[CoupledCell]:
-        cell = VanillaCell if self.settings.vanilla_lstm else CoupledCell
-        return [cell(self.collection, f"{name}.{layer}", widths if layer == 0 else {"x": hidden}, hidden)
-                for layer in range(number)]
+    def _cell(self, layer: Layer) -> CoupledCell:
+        cell = VanillaCell if layer.vanilla else CoupledCell
+        return cell(self.collection, layer, self._feature_parts(layer.inputs))
 
-    def _decoder_inputs(self, settings) -> dict[str, int]:
-        """The blocks of the decoder's input, in the order of the columns."""
-        widths = {"enc_fwd": settings.enc_hidden, "enc_bwd": settings.enc_hidden}
-        if self.pos is not None:
-            widths["pos"] = settings.feat_input
-        slot = settings.feat_input or 1
-        self.slot_ranges = feature_blocks(self.vocabulary.number_of_slots, slot, settings.dec_hidden)
-        widths.update({f"features {a}": (b - a) * slot for a, b in self.slot_ranges})
-        widths["action"] = settings.action_input
+    def _affine(self, matrix: Weight, bias: Weight) -> tuple[Matrix, Vector]:
+        return Matrix(self.collection, matrix, matrix.blocks), Vector(self.collection, bias)
+
+    def _feature_parts(self, inputs: dict[str, int]) -> dict[str, int]:
+        """The blocks of an input, that of the features in parts."""
+        width = self.architecture.slot_width
+        parts = {f"features {first}": (last - first) * width for first, last in self.slot_ranges}
+        widths: dict[str, int] = {}
+        for block, size in inputs.items():
+            widths.update(parts if block == "features" else {block: size})
         return widths
+
+    def cells(self) -> list[CoupledCell]:
+        return self.forward + self.backward + self.decoder
+
+    def affines(self) -> list[tuple[Matrix, Vector]]:
+        """The classifier, and the layer below it if there is one."""
+        return [self.output] if self.hidden is None else [self.hidden, self.output]
 
     def parts(self) -> list:
         """Every table, matrix and bias under its name."""
-        tables = [self.characters, self.features, self.pos]
-        if self.actions is not self.characters:
-            tables.append(self.actions)
-        cells = [p for cell in self.forward + self.backward + self.decoder for p in cell.parameters()]
-        return [t for t in tables if t is not None] + cells + list(self.hidden or ()) + list(self.output)
+        cells = [part for cell in self.cells() for part in cell.parameters()]
+        return self.tables + cells + [part for pair in self.affines() for part in pair]
 
     def matrices(self) -> list:
         """The weight matrices' blocks, which the l2 penalty is on."""
-        return [block for part in self.parts() if isinstance(part, Matrix) for block in part.blocks.values()]
+        matrices = [m for cell in self.cells() for m in cell.matrices()] + [matrix for matrix, _ in self.affines()]
+        return [block for matrix in matrices for block in matrix.blocks.values()]
+
+    def vectors(self) -> list[Vector]:
+        return [bias for cell in self.cells() for bias in cell.b.values()] + [bias for _, bias in self.affines()]
 
     def weights(self) -> dict[str, np.ndarray]:
         """The parameters as the model file keeps them."""
@@ -125,13 +127,6 @@ def passing() -> Iterator[None]:
     dy.cg_revert()
 
 
-def mask_of(valid: Sequence[int], number: int) -> list[float]:
-    mask = [MASKED] * number
-    for action in valid:
-        mask[action] = 0.0
-    return mask
-
-
 class SampleGraph:
     """Encoder and decoder of one sample."""
 
@@ -141,7 +136,7 @@ class SampleGraph:
         self.masks = [cell.masks(dropout) for cell in network.decoder]
         self.positions = self._project_positions()
         bias = network.output[1].parameter
-        self.biases = [bias + dy.inputVector(mask) for mask in network.masks]
+        self.biases = [bias + dy.inputVector(network.masks[kind]) for kind in (BEFORE_END, AT_END)]
         if autobatching():  # which fails when it joins products of batches that belong to several samples
             for batch in self.positions.values():
                 batch.forward()
@@ -237,11 +232,9 @@ class SampleGraph:
     def _path(self, actions: Sequence[int]) -> list[tuple[int, int, int]]:
         """(previous action, position, action) of each step."""
         system = self.network.vocabulary.system
-        previous, position, path = system.initial_action, self.instance.start, []
-        for action in actions:
-            path.append((previous, position, action))
-            previous, position = action, position + (action in system.advancing)
-        return path
+        previous = (system.initial_action, *actions)
+        return [(before, position, action)
+                for before, (action, position) in zip(previous, system.walk(actions, self.instance.start))]
 
     def _pick(self, positions: Sequence[int]) -> dict[str, dy.Expression]:
         """The projected positions as a batch."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from il_morph.model.search import Hypothesis
 from il_morph.model.inference import Inference
-from il_morph.transitions.systems import END, MAX_ACTIONS
+from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.model.vocabulary import Instance
 
 
@@ -40,7 +40,7 @@ class Path:
         path.actions += (action,)
         path.log_probability += log_probability
         path.output += self.system.written(action, self.instance.text[self.position], self.symbols)
-        path.position += action in self.system.advancing
+        path.position = self.system.advance(self.position, action)
         return path
 
     def hypothesis(self) -> Hypothesis:
@@ -88,7 +88,7 @@ def step_log_probabilities(model: Any, instance: Instance, actions: Sequence[int
         valid = system.valid_actions(position == instance.end, number)
         rows.append(np.zeros(number))
         rows[-1][valid] = np.asarray(scores)[valid]
-        position += action in system.advancing
+        position = system.advance(position, action)
     return np.array(rows)
 
 

@@ -7,8 +7,8 @@ from typing import Optional, Sequence
 import dynet as dy
 import numpy as np
 
-from il_morph.transitions.expert import Expert, optimal_actions, progress
-from il_morph.transitions.systems import END, MAX_ACTIONS, UNK
+from il_morph.transitions.expert import Expert, optimal_actions, matched
+from il_morph.transitions.actions import END, MAX_ACTIONS, UNK
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 COUPLED_ORDER = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
@@ -114,16 +114,16 @@ class StockModel:
                 action = random.choices(range(len(symbols)), np.exp(scores.vec_value()))[0]
             else:
                 action = optimal[0] if len(optimal) == 1 else max(optimal, key=scores.vec_value().__getitem__)
-            j = progress(expert.target, system.written(action, instance.text[position], symbols), j)
-            position += action in system.advancing
+            j = matched(expert.target, system.written(action, instance.text[position], symbols), j)
+            position = system.advance(position, action)
         return dy.average(losses)
 
     def rollout_edits(self, state, action: int, position: int, steps: int) -> int:
         """The insertions and deletions of this action and of what the model does after it, greedily."""
         system, edits = self.vocabulary.system, 0
         while True:
-            edits += system.is_edit(action)
-            position += action in system.advancing
+            edits += system.cost(action)
+            position = system.advance(position, action)
             if action == END or steps == MAX_ACTIONS:
                 return edits
             state, scores = self.step(state, action, position)
@@ -138,7 +138,7 @@ class StockModel:
         for action in actions:
             decoder = decoder.add_input(self.decoder_input(encoded, last, position))
             losses.append(-dy.pick(self.log_probabilities(decoder, position == instance.end), action))
-            last, position = action, position + (action in system.advancing)
+            last, position = action, system.advance(position, action)
         return dy.average(losses)
 
     # weights under the names of the model file

@@ -1,0 +1,97 @@
+"""The decoder of a sample, as objectives know it, in a DyNet graph."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Iterator, Sequence, Union
+
+import dynet as dy
+import numpy as np
+
+from il_morph.engines.dynet.cells import CellState
+from il_morph.engines.dynet.network import MASKED, Network, passing
+from il_morph.model.vocabulary import Instance
+from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss
+
+CellStates = list  # of CellState: one for each layer
+
+
+@dataclass
+class DynetState:
+    """The state of each layer, and the scores they give: those of invalid actions are masked."""
+
+    cells: CellStates
+    support: int
+    logits: Union[dy.Expression, None] = None
+
+
+class DynetDecoder:
+    """What happens here is nodes in the graph; `losses` are those that were left."""
+
+    def __init__(self, network: Network, instance: Instance, dropout: float = 0.0):
+        self.network, self.instance = network, instance
+        self.graph = network.graph(instance, dropout)
+        self.losses: list[dy.Expression] = []
+
+    def serve(self, request: Request) -> Union[DynetState, CellStates]:
+        if isinstance(request, Step):
+            return self._step(request)
+        return self.graph.step_batch(request.rows, request.actions, request.positions)
+
+    def _step(self, step: Step) -> DynetState:
+        cells = self.graph.step(step.state.cells, step.action, step.position)
+        support = AT_END if step.position == self.instance.end else BEFORE_END
+        return DynetState(cells, support, self.graph.logits(cells, support))
+
+    def initial_state(self) -> DynetState:
+        return DynetState(self.graph.initial_states(), BEFORE_END)
+
+    def scores(self, state: DynetState) -> Sequence[float]:
+        return state.logits.vec_value()
+
+    @contextmanager
+    def rows(self, state: DynetState, number: int) -> Iterator[CellStates]:
+        with passing():
+            yield [repeat(cell, number) for cell in state.cells]
+
+    @contextmanager
+    def initial_rows(self, number: int) -> Iterator[CellStates]:
+        with passing():
+            yield self.graph.initial_states()
+
+    def rows_scores(self, rows: CellStates) -> np.ndarray:
+        scores = np.array(self.graph.unmasked_logits(rows).vec_value(), dtype=np.float32)
+        return scores.reshape(-1, len(self.network.vocabulary.actions))
+
+    def step_loss(self, state: DynetState, loss: StepLoss) -> None:
+        logits = state.logits
+        if loss.margins is not None:
+            logits = logits + dy.inputVector(loss.margins.tolist())
+        self.losses.append(negative_log_likelihood(logits, loss.optimal))
+
+    def regression_loss(self, state: DynetState, support: int, targets: np.ndarray) -> None:
+        actions = [action for action, mask in enumerate(self.network.masks[support]) if mask != MASKED]
+        distance = dy.squared_distance(dy.select_rows(state.logits, actions), dy.inputVector(targets[actions].tolist()))
+        self.losses.append(distance / len(actions))
+
+    def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
+        sums = dy.sum_dim(self.graph.losses(sequences), [1])
+        self.losses.append(dy.dot_product(sums, dy.inputVector(list(weights))))
+
+    def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
+        log_probabilities = -dy.sum_dim(self.graph.losses(sequences), [1])
+        q = dy.softmax(log_probabilities * alpha)
+        self.losses.append(dy.dot_product(q, dy.inputVector(list(risks))))
+
+
+def repeat(state: CellState, times: int) -> CellState:
+    return CellState(dy.concatenate_to_batch([state.h] * times), dy.concatenate_to_batch([state.c] * times))
+
+
+def negative_log_likelihood(logits: dy.Expression, actions: Sequence[int]) -> dy.Expression:
+    """−log Σ P(a) over these actions."""
+    if len(actions) == 1:
+        return dy.pickneglogsoftmax(logits, actions[0])
+    log_probabilities = dy.log_softmax(logits)
+    return -dy.logsumexp([dy.pick(log_probabilities, action) for action in actions])

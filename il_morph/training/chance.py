@@ -1,0 +1,20 @@
+"""Drawing from distributions."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Uniform(Protocol):
+    """Numbers from 0 up to 1, such as those of random.Random."""
+
+    def random(self) -> float: ...
+
+
+def draw(weights: np.ndarray, random: Uniform) -> int:
+    """An index with a probability proportional to its weight: one uniform number, walked through the weights."""
+    cumulative = np.cumsum(weights, dtype=np.float64)
+    place = np.searchsorted(cumulative, random.random() * cumulative[-1], side="right")
+    return min(int(place), len(cumulative) - 1)

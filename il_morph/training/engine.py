@@ -1,0 +1,158 @@
+"""The seam between objectives and engines: an objective decides, an engine computes.
+
+An objective visits one sample at a time. Its visit is a generator: it yields requests to the decoder of the sample,
+is sent the states they lead to, and leaves losses behind. An engine may serve the visits of a batch one after the
+other, or together, so that the requests of all samples become one product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, ContextManager, Generator, Optional, Protocol, Sequence, Union
+
+import numpy as np
+
+from il_morph.errors import InputError
+from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.likelihood import Teacher
+
+State = Any  # of the decoder after some steps along a sample; what it is, only the engine knows
+Rows = Any  # of several sequences of actions, side by side; without gradient
+
+
+@dataclass(frozen=True)
+class Step:
+    """The decoder reads the previous action at this position of the buffer. The reply is the next state."""
+
+    state: State
+    action: int
+    position: int
+
+
+@dataclass(frozen=True)
+class StepRows:
+    """The same for rows of states, without gradient: roll-outs and samples. The reply are the next rows."""
+
+    rows: Rows
+    actions: Sequence[int]
+    positions: Sequence[int]
+
+
+Request = Union[Step, StepRows]
+Visit = Generator[Request, Any, int]
+
+
+BEFORE_END, AT_END, BEFORE_END_OR_END = range(3)  # which actions a softmax is over: see `supports`
+
+
+def supports(vocabulary: Vocabulary) -> np.ndarray:
+    """[kind, action]: is the action in the softmax? Before END is all that is left, then, and before but with END.
+
+    The third is that of the authors' program where the target is complete and input is left.
+    """
+    number = len(vocabulary.actions)
+    table = np.zeros((3, number), dtype=bool)
+    for kind in (BEFORE_END, AT_END):
+        table[kind, vocabulary.system.valid_actions(kind == AT_END, number)] = True
+    table[BEFORE_END_OR_END] = table[BEFORE_END] | table[AT_END]
+    return table
+
+
+@dataclass(frozen=True)
+class StepLoss:
+    """−log Σ P(a) over the optimal actions, in the softmax over a support; margins are added to the scores first."""
+
+    optimal: Sequence[int]
+    support: int
+    margins: Optional[np.ndarray] = None
+
+
+class SampleDecoder(Protocol):
+    """The network on one sample, whose input is encoded."""
+
+    instance: Instance
+
+    def initial_state(self) -> State: ...
+
+    def scores(self, state: State) -> Sequence[float]:
+        """Of all actions, valid or not. To read them may cost more than to compute them."""
+
+    def rows(self, state: State, number: int) -> ContextManager[Rows]:
+        """Rows that all start from one state."""
+
+    def initial_rows(self, number: int) -> ContextManager[Rows]: ...
+
+    def rows_scores(self, rows: Rows) -> np.ndarray:
+        """[row, action]: of all actions, valid or not."""
+
+    def look_up(self, actions: Sequence[int]) -> None:
+        """The embeddings of these actions take part in the update with a gradient of zero."""
+
+    def step_loss(self, state: State, loss: StepLoss) -> None:
+        """Leave the loss of a step."""
+
+    def regression_loss(self, state: State, support: int, targets: np.ndarray) -> None:
+        """Leave the mean square of score − target over the actions of a support."""
+
+    def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
+        """Leave −log P of whole sequences, weighted and summed."""
+
+    def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
+        """Leave Σ Q·risk over these sequences, Q ∝ P^alpha."""
+
+
+class Objective(Protocol):
+    """What a sample is trained on."""
+
+    def begin_epoch(self, epoch: int) -> None: ...
+
+    def visit(self, decoder: SampleDecoder) -> Visit:
+        """Leave the losses of a sample; return what their sum is divided by, 0 if there is nothing to learn."""
+
+    def teachers(self, instances: Sequence[Instance]) -> Sequence[Teacher]:
+        """Who leads through these samples when the dev loss is taken."""
+
+
+class Learner(Protocol):
+    """A network in training: an objective, an optimiser and the weights."""
+
+    def begin_epoch(self, epoch: int) -> None: ...
+
+    def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
+        """One update of the weights; the mean loss of the batch and how many of its samples have one."""
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """As the model file keeps them."""
+
+    def set_weights(self, weights: dict[str, np.ndarray]) -> None: ...
+
+
+class Engine(Protocol):
+    """Makes learners."""
+
+    name: str
+
+    def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
+        """An InputError for what this engine does not do."""
+
+    def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
+        """Get ready for a training on these samples; what it cannot hold is refused here."""
+
+    def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> Learner: ...
+
+
+def diverged(epoch: int, reason: str) -> InputError:
+    """What an engine raises when the gradient is no longer finite."""
+    return InputError(f"training diverged in epoch {epoch} ({reason}): the weights are no longer finite; "
+                      "try another --optimization, --l2 or --dynet-seed")
+
+
+def reply_to(visit: Visit, serve: Callable[[Request], Any]) -> int:
+    """Serve one visit to its end; what it returns."""
+    try:
+        request = next(visit)
+        while True:
+            request = visit.send(serve(request))
+    except StopIteration as end:
+        return end.value
