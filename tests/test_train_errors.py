@@ -7,7 +7,8 @@ import zipfile
 import pytest
 
 from il_morph.commands import main
-from il_morph.commands.train import CHOICES, MAXIMA, MINIMA, PRESETS, RANGES
+from il_morph.model.modelfile import load_model, save_model
+from il_morph.model.settings import PRESETS, declarations
 from tests.cli import SHORT, SMALL, TRAIN, as_2016, as_2017, covered_2017, error_of, il_morph, training_arguments
 
 GOOD = as_2017(TRAIN)
@@ -201,8 +202,19 @@ def test_a_model_of_a_newer_version(refused, trained, data, tmp_path, capsys):
 
 # Values of flags
 
+FLAGS = {name: field for name, field in declarations().items() if name not in ("format", "aligner", "beam_widths")}
+CHOICES = {name: field.metadata["choices"] for name, field in FLAGS.items() if "choices" in field.metadata}
+BOUNDS = {name: (field.metadata["low"], field.metadata["high"]) for name, field in FLAGS.items() if "low" in field.metadata}
+WHOLE = [name for name in BOUNDS if isinstance(FLAGS[name].default, int)]
+
+
 def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
+
+
+def test_every_number_has_bounds():
+    assert {name for name, field in FLAGS.items() if type(field.default) in (int, float)} == set(BOUNDS)
+    assert len(WHOLE) > 15 and len(BOUNDS) > 25
 
 
 @pytest.mark.parametrize("name", CHOICES)
@@ -211,23 +223,22 @@ def test_choices(refused, name):
     assert message == f"{flag(name)} takes one of {', '.join(CHOICES[name])}, not 'nonsense'\n"
 
 
-@pytest.mark.parametrize("name", MINIMA)
-@pytest.mark.parametrize("kind", ["a word", "a fraction", "too low", "nothing"])
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("kind", ["a word", "a fraction", "too low", "too high", "nothing", "5,000 digits"])
 def test_whole_numbers(refused, name, kind):
-    least = MINIMA[name]
-    value = {"a word": "many", "a fraction": "2.5", "too low": str(least - 1), "nothing": ""}[kind]
+    least, most = BOUNDS[name]
+    value = {"a word": "many", "a fraction": "2.5", "too low": str(least - 1), "too high": str(most + 1), "nothing": "",
+             "5,000 digits": "7" * 5000}[kind]
     message = refused("--sigm2017format", f"{flag(name)}={value}")
-    most = f" to {MAXIMA[name]}" if name in MAXIMA else ""
-    assert message == f"{flag(name)} takes a whole number from {least} up{most}, not {value!r}\n"
+    assert message == f"{flag(name)} takes a whole number from {least} up to {most}, not {value!r}\n"
 
 
 def outside(name: str) -> list:
-    lowest, highest = RANGES[name]
-    return (["x", "nan", "inf", ""] + ([] if lowest is None else [str(lowest - 0.001), "-inf"])
-            + ([] if highest is None else [str(highest + 0.001)]))
+    lowest, highest = BOUNDS[name]
+    return ["x", "nan", "inf", "", str(lowest - 0.001), "-inf", str(highest + 0.001), "1e308"]
 
 
-@pytest.mark.parametrize("name, value", [(name, value) for name in RANGES for value in outside(name)])
+@pytest.mark.parametrize("name, value", [(name, value) for name in BOUNDS if name not in WHOLE for value in outside(name)])
 def test_numbers(refused, name, value):
     message = refused("--sigm2017format", f"{flag(name)}={value}")
     assert message.startswith(f"{flag(name)} takes a number")
@@ -235,14 +246,15 @@ def test_numbers(refused, name, value):
 
 
 @pytest.mark.parametrize("flags, message", [
+    (["--model="], f"--model takes one of {', '.join(PRESETS)}, not ''"),
     (["--model=ca-x"], f"--model takes one of {', '.join(PRESETS)}, not 'ca-x'"),
-    (["--verbose=much"], "--verbose takes a whole number from 0 up, not 'much'"),
-    (["--dynet-seed=-1"], "--dynet-seed takes a whole number from 0 up, not '-1'"),
-    (["--dynet-seed=one"], "--dynet-seed takes a whole number from 0 up, not 'one'"),
-    (["--dynet-seed=4294967296"], "--dynet-seed takes a whole number from 0 up to 4294967295, not 4294967296"),
-    (["--dynet-mem=0"], "--dynet-mem takes a whole number from 1 up, not '0'"),
-    (["--dynet-mem=100000000000"], "--dynet-mem asks for 100000000000 MB, and this machine does not have so much memory free"),
-    (["--dynet-autobatch=yes"], "--dynet-autobatch takes a whole number from 0 up, not 'yes'"),
+    (["--verbose=much"], "--verbose takes a whole number from 0 up to 9, not 'much'"),
+    (["--dynet-seed=-1"], "--dynet-seed takes a whole number from 0 up to 4294967295, not '-1'"),
+    (["--dynet-seed=one"], "--dynet-seed takes a whole number from 0 up to 4294967295, not 'one'"),
+    (["--dynet-seed=4294967296"], "--dynet-seed takes a whole number from 0 up to 4294967295, not '4294967296'"),
+    (["--dynet-mem=0"], "--dynet-mem takes a whole number from 1 up to 1000000000, not '0'"),
+    (["--dynet-mem=1000000000"], "--dynet-mem asks for 1000000000 MB, and this machine does not have so much memory free"),
+    (["--dynet-autobatch=yes"], "--dynet-autobatch takes a whole number from 0 up to 1, not 'yes'"),
     (["--beam-widths=4,x"], "--beam-widths takes whole numbers separated by commas, not '4,x'"),
     (["--beam-widths=-1"], "--beam-widths takes whole numbers separated by commas, not '-1'"),
     (["--beam-widths=4,"], "--beam-widths takes whole numbers separated by commas, not '4,'"),
@@ -292,10 +304,14 @@ def test_pick_loss_needs_outputs_that_the_model_can_write(data, tmp_path, capsys
     assert message.startswith("--pick-loss: no dev output consists of characters seen in training")
 
 
-def test_training_that_diverges(data, tmp_path, capsys):
+def test_training_that_diverges(data, tmp_path, capsys, trained):
+    """From weights so large that scores are no longer finite."""
     pytest.importorskip("dynet")
-    arguments = training_arguments(data, tmp_path / "results", ["--optimization=SGD", "--l2=1e38", "--epochs=3"])
-    message = error_of(capsys, *arguments)
+    model = load_model(trained.folder)
+    model.weights["output.W"][:] = 3e38
+    save_model(tmp_path / "f.model", model)
+    message = error_of(capsys, "train", "--sigm2017format", "--dynet-mem=16", "--epochs=3", f"--reload-path={tmp_path}",
+                       data("train"), data("dev"), str(tmp_path / "results"))
     assert message.startswith("training diverged in epoch 0 (")
     assert "try another --optimization, --l2 or --dynet-seed" in message
     assert not (tmp_path / "results" / "f.stats").exists()
@@ -313,7 +329,7 @@ def test_an_extreme_but_legal_k(data, tmp_path):
     (["--enc-layers=1000000000"], "--enc-layers takes a whole number from 1 up to 100"),
     (["--beam-width=99999999999999999999"], "--beam-width takes a whole number from 0 up to 1000"),
     (["--beam-widths=99999999999999999999"], "--beam-widths takes numbers up to 1000"),
-    (["--enc-hidden=1000000"], "the network and the samples in one update need"),
+    (["--enc-hidden=10000", "--enc-layers=100"], "the network and the samples in one update need"),
     (["--mode=mrt", "--beta=2", "--pretrain-epochs=1"], "--beta takes a number from 0 up to 1 with --mode=mrt"),
 ])
 def test_values_that_lead_nowhere(data, tmp_path, capsys, flags, message):

@@ -11,7 +11,7 @@ import il_morph
 from il_morph.commands import main, train as command
 from il_morph.data.formats import Sample
 from il_morph.model.search import BeamSearch, decode
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.settings import ModelSettings, TrainingSettings, declarations
 from tests.cli import ROOT, SMALL, TRAIN, Run, training_arguments
 
 pytest.importorskip("dynet")
@@ -21,6 +21,7 @@ pytest.importorskip("dynet")
 
 OPTIONS = dict(re.findall(r"^  (--[\w-]+)(=\S+)?  ", command.__doc__, re.M))
 DEFAULTS = set(re.findall(r"^  (--[\w-]+)  .*\(default[,)]", command.__doc__, re.M))
+DECLARED = declarations()
 OTHER_VALUES = {
     "--model": "ca-d", "--test-path": "x", "--reload-path": "x", "--verbose": "1", "--dynet-seed": "3",
     "--dynet-mem": "99", "--dynet-autobatch": "1", "--beam-widths": "2,3",
@@ -57,15 +58,33 @@ def another(flag: str) -> str:
         return flag
     if flag in OTHER_VALUES:
         return f"{flag}={OTHER_VALUES[flag]}"
-    if name in command.CHOICES:
-        return f"{flag}={next(value for value in command.CHOICES[name] if value != defaults[name])}"
-    return f"{flag}=7" if name in command.MINIMA else f"{flag}=0.25"
+    if "choices" in DECLARED[name].metadata:
+        return f"{flag}={next(value for value in DECLARED[name].metadata['choices'] if value != defaults[name])}"
+    return f"{flag}=7" if isinstance(defaults[name], int) else f"{flag}=0.25"
 
 
 def test_the_usage_text_lists_the_flags():
     assert len(OPTIONS) > 45
     assert {"--il-loss", "--force", "--no-pos-emb", "--dynet-seed"} <= set(OPTIONS)
     assert {"--pos-emb", "--param-tying", "--il-global-rollout", "--il-optimal-oracle"} <= DEFAULTS
+
+
+@pytest.mark.parametrize("name", [name for name in DECLARED if "--" + name.replace("_", "-") in OPTIONS])
+def test_the_usage_text_says_the_default_that_is_declared(name):
+    default, flag = DECLARED[name].default, "--" + name.replace("_", "-")
+    text = re.search(rf"^  {flag}(?:=\S+)?  (.*(?:\n {{10,}}.*)*)", command.__doc__, re.M)[1]
+    said = re.search(r"\(default ?([^,)]*)", text)
+    if isinstance(default, bool):
+        assert bool(said) == default
+    elif default or not isinstance(default, (int, float)) or said:
+        shown = ",".join(map(str, default)) if isinstance(default, tuple) else default
+        assert said[1] == (f"{shown:g}" if isinstance(shown, float) else str(shown))
+
+
+def test_a_flag_that_no_declaration_knows_is_an_error(monkeypatch):
+    monkeypatch.setattr(command, "__doc__", command.__doc__.replace("  --il-rollin=NAME", "  --il-rolling=NAME"))
+    with pytest.raises(AssertionError, match="--il-rollin.*--il-rolling"):
+        main(["train", "TRAIN", "DEV", "RESULTS"])
 
 
 @pytest.mark.parametrize("flag", [flag for flag in OPTIONS if flag not in DEFAULTS])
@@ -264,7 +283,7 @@ def difference(one, other) -> float:
 
 
 def test_every_optimiser_updates_in_its_own_way(train):
-    runs = {name: train(f"--optimization={name}") for name in command.CHOICES["optimization"]}
+    runs = {name: train(f"--optimization={name}") for name in DECLARED["optimization"].metadata["choices"]}
     assert runs["ADADELTA"].model_bytes == train().model_bytes
     names = list(runs)
     for position, one in enumerate(names):

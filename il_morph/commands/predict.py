@@ -24,7 +24,8 @@ from typing import Optional, Sequence
 from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments
 from il_morph.data.formats import Sample, WrongFormat, read_samples
 from il_morph.model.predictor import Predictor
-from il_morph.model.search import BEAM_WIDTH, MAX_BEAM_WIDTH, Hypothesis
+from il_morph.model.search import BEAM_WIDTH, Hypothesis
+from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.bars import bar

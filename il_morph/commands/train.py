@@ -3,8 +3,8 @@
 Usage:
   il-morph train [options] TRAIN-PATH DEV-PATH RESULTS-PATH
 
-Without flags it trains the paper's CA-R with the paper's settings. What is on by default has a
---no-... form. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{dev,test}.predictions,
+Without flags it trains the paper's CA-R with the paper's settings. What is on by default can be
+switched off: --no-pos-emb. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{dev,test}.predictions,
 f.beam4.{dev,test}.predictions and an .eval beside each.
 
 Options:
@@ -98,64 +98,37 @@ Minimum risk and REINFORCE:
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any, Optional
 
 from il_morph.commands.arguments import (
     Arguments, choice, chosen_aligner, data_format, integer, number, optional, parse_arguments)
 from il_morph.data.formats import NO_FEATURES
-from il_morph.model.search import MAX_BEAM_WIDTH
 from il_morph.engines import make_engine
 from il_morph.errors import InputError
-from il_morph.training.experiment import Experiment
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.training.experiment import MAX_SEED, Experiment
+from il_morph.model.settings import MAX_BEAM_WIDTH, PRESETS, ModelSettings, TrainingSettings, declarations
 
-PRESETS = {
-    "ca-d": {"transducer": "haem", "il_beta": 1.0},
-    "ca-r": {"transducer": "haem"},
-    "ca-rm": {"transducer": "haem", "il_loss": "softmax-margin"},
-    "ca": {"transducer": "haem", "mode": "mle"},
-    "ha": {"transducer": "hard", "mode": "mle"},
-    "ca-mrt": {"transducer": "haem", "mode": "mrt"},
-    "ha-mrt": {"transducer": "hard", "mode": "mrt"},
-    "ca-mrt-a": {"transducer": "haem", "mode": "mrt", "beta": 0.8},
-}
-CHOICES = {
-    "transducer": ("haem", "hard"),
-    "nonlin": ("ReLU", "tanh"),
-    "tag_wraps": ("both", "close"),
-    "mode": ("il", "mle", "mrt", "rl", "eval"),
-    "optimization": ("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"),
-    "il_loss": ("nll", "softmax-margin", "mse"),
-    "il_decay": ("inverse-sigmoid", "exponential"),
-    "il_rollin": ("best", "uniform"),
-    "il_rollout_loss": ("edits", "distance"),
-}
-MINIMA = {
-    "input": 1, "feat_input": 0, "action_input": 1, "enc_hidden": 1, "dec_hidden": 1, "enc_layers": 1,
-    "dec_layers": 1, "mlp": 0, "epochs": 1, "patience": 1, "batch_size": 1, "decbatch_size": 1,
-    "beam_width": 0, "il_tforcing_epochs": 0, "iterations": 1, "pretrain_epochs": 0, "sample_size": 1,
-}
-MAXIMA = {"enc_layers": 100, "dec_layers": 100, "beam_width": MAX_BEAM_WIDTH}
-RANGES = {
-    "lucky_w": (None, None), "dropout": (0.0, 0.99), "l2": (0.0, None), "il_k": (1e-6, None), "il_beta": (0.0, 1.0),
-    "pretrain_until": (0.0, 1.0), "pretrain_dropout": (0.0, 0.99), "alpha": (0.0, None), "beta": (0.0, None),
-    "scale_negative": (0.0, None),
-}
+# Flags that are no settings of a model or of its training.
+OTHER_FLAGS = {"--model", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
+               "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--align-smart", "--align-cls", "--align-dumb"}
+WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
+MOST_MEMORY = 1_000_000_000  # MB
 
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, with_level(argv))
+    check_declared(args)
     refuse_empty(args, "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
-    preset = PRESETS[choice(args, "--model", list(PRESETS))] if args["--model"] else {}
+    preset = PRESETS[optional(choice, args, "--model", "ca-r", list(PRESETS))]
     experiment = Experiment(
         train_path=args["TRAIN-PATH"], dev_path=args["DEV-PATH"], test_path=args["--test-path"],
         results_path=args["RESULTS-PATH"], reload_path=args["--reload-path"], force=args["--force"],
         model_flags=model_flags(args, preset), training=training_settings(args, preset),
-        verbose=bool(optional(integer, args, "--verbose", 0, 0)), command=["il-morph", *argv],
-        seed=optional(integer, args, "--dynet-seed", None, 0),
-        engine=make_engine(optional(integer, args, "--dynet-mem", 512, 1),
-                           bool(optional(integer, args, "--dynet-autobatch", 0, 0))),
+        verbose=bool(optional(integer, args, "--verbose", 0, 0, 9)), command=["il-morph", *argv],
+        seed=optional(integer, args, "--dynet-seed", None, 0, MAX_SEED),
+        engine=make_engine(optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
+                           bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1))),
     )
     experiment.run()
     return 0
@@ -210,36 +183,51 @@ def beam_widths(text: str) -> tuple[int, ...]:
     widths = text.split(",")
     if not all(width.isdecimal() for width in widths):
         raise InputError(f"--beam-widths takes whole numbers separated by commas, not {text!r}")
-    if max(map(int, widths)) > MAX_BEAM_WIDTH:
+    if max(map(len, widths)) > 9 or max(map(int, widths)) > MAX_BEAM_WIDTH:
         raise InputError(f"--beam-widths takes numbers up to {MAX_BEAM_WIDTH}, not {text!r}")
     return tuple(sorted({int(width) for width in widths} - {0, 1}))  # greedy search is always done
 
 
-def chosen(preset: dict, settings_class) -> dict[str, Any]:
+def chosen(preset: dict, settings_class: type) -> dict[str, Any]:
     names = {field.name for field in fields(settings_class)}
     return {name: value for name, value in preset.items() if name in names}
 
 
-def explicit(args: Arguments, settings_class) -> dict[str, Any]:
+def explicit(args: Arguments, settings_class: type) -> dict[str, Any]:
     """The values of the flags that were given, under the names of the settings."""
-    values = {}
-    for field in fields(settings_class):
-        value = flag_value(args, field.name)
-        if value is not None:
-            values[field.name] = value
-    return values
+    values = {field.name: flag_value(args, field) for field in fields(settings_class)
+              if field.name not in WITHOUT_FLAG and field.name != "beam_widths"}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def flag_value(args: Arguments, name: str) -> Optional[Any]:
-    flag = "--" + name.replace("_", "-")
-    if args.get(flag) in (None, False):
-        return False if args.get(f"--no-{flag[2:]}") else None
-    if name in CHOICES:
-        return choice(args, flag, CHOICES[name])
-    if name in MINIMA:
-        return integer(args, flag, MINIMA[name], MAXIMA.get(name))
-    if name in RANGES:
-        return number(args, flag, *RANGES[name])
-    if args.get(f"--no-{flag[2:]}"):
-        raise InputError(f"{flag} and --no-{flag[2:]} exclude each other: give one of them")
-    return True if args[flag] is True else None
+def flag_value(args: Arguments, declared: Field) -> Optional[Any]:
+    """The value that the command line gives to a setting, None if it does not."""
+    flag, bounds = flag_of(declared.name), declared.metadata
+    if isinstance(declared.default, bool):
+        return switch(args, flag)
+    if args[flag] is None:
+        return None
+    if "choices" in bounds:
+        return choice(args, flag, bounds["choices"])
+    return (integer if isinstance(declared.default, int) else number)(args, flag, bounds["low"], bounds["high"])
+
+
+def switch(args: Arguments, flag: str) -> Optional[bool]:
+    """A setting that is on or off; one that is on by default has a --no-… form."""
+    opposite = f"--no-{flag[2:]}"
+    if args[flag] and args.get(opposite):
+        raise InputError(f"{flag} and {opposite} exclude each other: give one of them")
+    return True if args[flag] else False if args.get(opposite) else None
+
+
+def flag_of(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def check_declared(args: Arguments) -> None:
+    """The usage text and the declarations of the settings know the same flags."""
+    declared = {flag_of(name): setting for name, setting in declarations().items() if name not in WITHOUT_FLAG}
+    opposites = {f"--no-{flag[2:]}" for flag, setting in declared.items() if setting.default is True}
+    in_usage, known = {name for name in args if name.startswith("--")}, {*declared, *opposites, *OTHER_FLAGS}
+    if in_usage != known:
+        raise AssertionError(f"only the usage text or only the declarations know {sorted(in_usage ^ known)}")

@@ -12,7 +12,6 @@ from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 BEAM_WIDTH = 4  # of every figure in the paper
-MAX_BEAM_WIDTH = 1000
 
 
 @dataclass(frozen=True)

@@ -1,32 +1,54 @@
-"""Settings: what a model is (kept in its file) and how it is trained (kept in f.stats)."""
+"""Settings: what a model is (kept in its file) and how it is trained (kept in f.stats).
+
+Each is declared once: its name is that of the flag, with its default, and what values it takes. The command line,
+the model file and the Python interface check values against these declarations.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, field, fields
+from typing import Any, Optional, Sequence, Union
 
 from il_morph.data.formats import FORMATS, DataFormat
+from il_morph.transitions.aligners import ALIGNERS
+from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem
+
+MAX_BEAM_WIDTH = 1000
+MOST_EPOCHS = 100_000
+WIDEST = 10_000  # vectors
+Number = Union[int, float]
+
+
+def between(default: Number, low: Number, high: Number) -> Any:
+    """A number within bounds, which belong to it."""
+    return field(default=default, metadata={"low": low, "high": high})
+
+
+def one_of(choices: Sequence[str], default: Optional[str] = None) -> Any:
+    """A word; the first one is the default unless another one is."""
+    return field(default=default or choices[0], metadata={"choices": tuple(choices)})
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """The shape of the network and the data it reads. Names are those of the flags."""
+    """The shape of the network and the data it reads."""
 
-    format: str = "sigmorphon2016"
-    transducer: str = "haem"
-    input: int = 100
-    feat_input: int = 20
-    action_input: int = 100
+    format: str = one_of(tuple(FORMATS))
+    transducer: str = one_of(tuple(SYSTEMS))
+    input: int = between(100, 1, WIDEST)
+    feat_input: int = between(20, 0, WIDEST)
+    action_input: int = between(100, 1, WIDEST)
     pos_emb: bool = True
     avm_feat_format: bool = False
-    enc_hidden: int = 200
-    dec_hidden: int = 200
-    enc_layers: int = 1
-    dec_layers: int = 1
+    enc_hidden: int = between(200, 1, WIDEST)
+    dec_hidden: int = between(200, 1, WIDEST)
+    enc_layers: int = between(1, 1, 100)
+    dec_layers: int = between(1, 1, 100)
     vanilla_lstm: bool = False
-    mlp: int = 0
-    nonlin: str = "ReLU"
-    lucky_w: float = 55.0
-    tag_wraps: str = "both"
+    mlp: int = between(0, 0, WIDEST)
+    nonlin: str = one_of(("ReLU", "tanh"))
+    lucky_w: float = between(55.0, -1e6, 1e6)
+    tag_wraps: str = one_of(("both", "close"))
     param_tying: bool = True
 
     @property
@@ -52,40 +74,59 @@ class ModelSettings:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How to train. Names are those of the flags."""
+    """How to train."""
 
-    mode: str = "il"
-    epochs: int = 50
-    patience: int = 10
+    mode: str = one_of(("il", "mle", "mrt", "rl", "eval"))
+    epochs: int = between(50, 1, MOST_EPOCHS)
+    patience: int = between(10, 1, MOST_EPOCHS)
     pick_loss: bool = False
-    optimization: str = "ADADELTA"
-    batch_size: int = 1
-    decbatch_size: int = 128
-    dropout: float = 0.0
-    l2: float = 0.0
-    beam_width: int = 0
+    optimization: str = one_of(("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"))
+    batch_size: int = between(1, 1, 10_000)
+    decbatch_size: int = between(128, 1, 100_000)
+    dropout: float = between(0.0, 0.0, 0.99)
+    l2: float = between(0.0, 0.0, 1e6)
+    beam_width: int = between(0, 0, MAX_BEAM_WIDTH)
     beam_widths: tuple[int, ...] = (4,)
-    il_loss: str = "nll"
-    il_decay: str = "inverse-sigmoid"
-    il_k: float = 12.0
-    il_tforcing_epochs: int = 0
-    il_beta: float = 0.5
+    il_loss: str = one_of(("nll", "softmax-margin", "mse"))
+    il_decay: str = one_of(("inverse-sigmoid", "exponential"))
+    il_k: float = between(12.0, 1e-6, 1e6)
+    il_tforcing_epochs: int = between(0, 0, MOST_EPOCHS)
+    il_beta: float = between(0.5, 0.0, 1.0)
     il_global_rollout: bool = True
     il_optimal_oracle: bool = True
     il_bias_inserts: bool = False
-    il_rollin: str = "best"
-    il_rollout_loss: str = "edits"
-    aligner: str = "smart"
-    iterations: int = 150
+    il_rollin: str = one_of(("best", "uniform"))
+    il_rollout_loss: str = one_of(("edits", "distance"))
+    aligner: str = one_of(tuple(ALIGNERS), "smart")
+    iterations: int = between(150, 1, 1_000_000)
     try_reverse: bool = False
-    pretrain_epochs: int = 0
-    pretrain_until: float = 0.0
-    pretrain_dropout: float = 0.0
-    sample_size: int = 20
-    alpha: float = 1.0
-    beta: float = 1.0
+    pretrain_epochs: int = between(0, 0, MOST_EPOCHS)
+    pretrain_until: float = between(0.0, 0.0, 1.0)
+    pretrain_dropout: float = between(0.0, 0.0, 0.99)
+    sample_size: int = between(20, 1, 10_000)
+    alpha: float = between(1.0, 0.0, 1e6)
+    beta: float = between(1.0, 0.0, 1e6)
     no_baseline: bool = False
-    scale_negative: float = 1.0
+    scale_negative: float = between(1.0, 0.0, 1e6)
 
     def as_dict(self) -> dict:
         return asdict(self)
+
+
+def declarations() -> dict[str, Field]:
+    """Every setting under its name."""
+    return {each.name: each for settings in (ModelSettings, TrainingSettings) for each in fields(settings)}
+
+
+# The systems of the paper: what of the settings makes them.
+EDITS, HARD = {"transducer": EditSystem.name}, {"transducer": HardAttentionSystem.name}
+PRESETS: dict[str, dict[str, Any]] = {
+    "ca-d": {**EDITS, "il_beta": 1.0},
+    "ca-r": EDITS,
+    "ca-rm": {**EDITS, "il_loss": "softmax-margin"},
+    "ca": {**EDITS, "mode": "mle"},
+    "ha": {**HARD, "mode": "mle"},
+    "ca-mrt": {**EDITS, "mode": "mrt"},
+    "ha-mrt": {**HARD, "mode": "mrt"},
+    "ca-mrt-a": {**EDITS, "mode": "mrt", "beta": 0.8},
+}

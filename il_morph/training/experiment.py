@@ -27,13 +27,12 @@ from il_morph.model.vocabulary import Instance, Vocabulary
 log = logging.getLogger(__name__)
 
 
+MAX_SEED = 2**32 - 1  # DyNet's are 32 bits wide
+
+
 def chosen_seed(seed: Optional[int]) -> int:
-    """The given seed, or one that is drawn. DyNet's are 32 bits wide."""
-    if seed is None:
-        return random.SystemRandom().randrange(1, 2**31)
-    if seed >= 2**32:
-        raise InputError(f"--dynet-seed takes a whole number from 0 up to {2**32 - 1}, not {seed}")
-    return seed
+    """The given seed, or one that is drawn."""
+    return random.SystemRandom().randrange(1, 2**31) if seed is None else seed
 
 
 @dataclass
