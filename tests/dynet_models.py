@@ -7,6 +7,7 @@ from il_morph.model.modelfile import Model
 from il_morph.engines.dynet.decoder import DynetDecoder
 from il_morph.engines.dynet.learner import DynetLearner
 from il_morph.engines.dynet.network import Network
+from il_morph.model.architecture import Architecture
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import reply_to
 
@@ -19,9 +20,7 @@ class DynetModel:
 
     @classmethod
     def of(cls, model: Model) -> "DynetModel":
-        network = Network(model.vocabulary)
-        network.set_weights(model.weights)
-        return cls(network)
+        return cls(fresh_network(model.vocabulary, model.weights))
 
     def begin(self, instance: Instance):
         dy.renew_cg()
@@ -40,10 +39,10 @@ def learner_of(objective, network: Network = None) -> DynetLearner:
     return DynetLearner(network or Network(objective.vocabulary), objective, objective.settings)
 
 
-def fresh_network(vocabulary: Vocabulary, weights: dict = None) -> Network:
+def fresh_network(vocabulary: Vocabulary, weights: dict = None, seed: int = 1) -> Network:
+    """A network with these weights, or with those that a training starts from."""
     network = Network(vocabulary)
-    if weights:
-        network.set_weights(weights)
+    network.set_weights(weights or Architecture(vocabulary).draw(seed))
     return network
 
 

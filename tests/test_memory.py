@@ -28,12 +28,13 @@ start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50, 2)))
 
 from il_morph.engines.dynet.learner import DynetLearner
 from il_morph.engines.dynet.network import Network
+from il_morph.model.architecture import Architecture
 from il_morph.training.phases import gold_sequences, make_objective
 
 instances = [vocabulary.instance(sample) for sample in samples]
 gold = gold_sequences(vocabulary, instances, settings, 1) if mode != "il" else None
 learner = DynetLearner(Network(vocabulary), make_objective(vocabulary, settings, Random(1), gold), settings)
-weights = learner.weights()
+weights = Architecture(vocabulary).draw(seed=1)
 weights["output.b"][-1] = 6.0
 learner.set_weights(weights)
 learner.begin_epoch(1000)

@@ -12,8 +12,8 @@ import il_morph.engines.dynet.cells as cells_module
 import il_morph.engines.dynet.network as network_module
 import il_morph.sample
 from il_morph.data.formats import SIGMORPHON2017, Sample, read_samples
+from il_morph.model.architecture import Architecture
 from il_morph.model.modelfile import Model
-from il_morph.engines.dynet.network import Network
 from il_morph.training.imitation import ImitationLearning
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
@@ -167,8 +167,7 @@ def test_a_hundred_adadelta_updates_agree(vanilla, scale, layers, sizes):
 
 def fresh_weights(**settings):
     vocabulary = Vocabulary.build(TURKISH, ModelSettings(format="sigmorphon2017", **{**MEDIUM, **settings}))
-    dy.reset_random_seed(1)
-    return vocabulary, Network(vocabulary).weights()
+    return vocabulary, Architecture(vocabulary).draw(seed=1)
 
 
 @pytest.mark.parametrize("vanilla", [False, True], ids=["coupled", "vanilla"])
@@ -233,7 +232,6 @@ def test_the_seed_decides_the_weights():
     vocabulary, _ = fresh_weights()
     drawn = []
     for seed in (1, 1, 2):
-        dy.reset_random_seed(seed)
-        drawn.append(Network(vocabulary).weights()["characters"])
+        drawn.append(fresh_network(vocabulary, seed=seed).weights()["characters"])
     assert np.array_equal(drawn[0], drawn[1])
     assert not np.array_equal(drawn[0], drawn[2])

@@ -22,7 +22,7 @@ from il_morph.model.settings import TrainingSettings
 from il_morph.training.schedule import Training
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.model.vocabulary import Vocabulary
-from tests.dynet_models import learner_of, run
+from tests.dynet_models import fresh_network, learner_of, run
 from tests.random_models import TAGGED, small_settings
 
 TIED = Sample("aab", "N;PL", "ab")  # COPY and DELETE are equally good at its beginning
@@ -30,8 +30,7 @@ EXPERT_ONLY = {"il_beta": 1.0, "il_tforcing_epochs": 99}  # no chance: roll-ins 
 
 
 def network_of(samples=TAGGED, seed: int = 1, **settings) -> Network:
-    dy.reset_random_seed(seed)
-    return Network(Vocabulary.build([*samples, TIED], small_settings(**settings)))
+    return fresh_network(Vocabulary.build([*samples, TIED], small_settings(**settings)), seed=seed)
 
 
 def objective_of(network: Network = None, epoch: int = 0, seed: int = 1, **settings) -> ImitationLearning:

@@ -15,6 +15,7 @@ from il_morph.model.settings import TrainingSettings
 from il_morph.engines.dynet.learner import OPTIMIZERS, DynetLearner
 from il_morph.training.schedule import Epoch, Training
 from il_morph.model.vocabulary import Vocabulary
+from tests.dynet_models import fresh_network
 from tests.random_models import TAGGED, small_settings
 
 RATE = 0.1  # of DyNet's SGD
@@ -22,8 +23,7 @@ CERTAIN = {"il_beta": 1.0, "il_tforcing_epochs": 99}  # roll-ins and roll-outs o
 
 
 def new_network(seed: int = 1, **settings) -> Network:
-    dy.reset_random_seed(seed)
-    return Network(Vocabulary.build(TAGGED, small_settings(**settings)))
+    return fresh_network(Vocabulary.build(TAGGED, small_settings(**settings)), seed=seed)
 
 
 def imitation(network: Network, samples=TAGGED, **settings) -> Training:

@@ -3,13 +3,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
-
-if TYPE_CHECKING:
-    from il_morph.reproduction.tables import Run
 
 _PACKAGE = Path(__file__).parent.parent
 PACKAGED, CHECKOUT = _PACKAGE / "experiments", _PACKAGE.parent / "experiments"
@@ -30,6 +27,16 @@ class System(NamedTuple):
     epochs: str
     patience: str
     options: str  # what else il-morph train is given
+
+
+class Vote(Protocol):
+    """A run as far as it is a vote of seeds, `1+2+3`."""
+
+    @property
+    def seed(self) -> str: ...
+
+    @property
+    def voters(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -60,11 +67,11 @@ class PaperTable:
         return [(setting, language) for setting in self.settings
                 for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
 
-    def is_full_vote(self, run: "Run") -> bool:
+    def is_full_vote(self, run: Vote) -> bool:
         """Did all seeds of the paper vote?"""
         return len(self.seeds) > 1 and run.seed == "+".join(self.seeds)
 
-    def vote_rank(self, vote: "Run") -> tuple[bool, int]:
+    def vote_rank(self, vote: Vote) -> tuple[bool, int]:
         """The vote of the paper's seeds comes first, then that of the most seeds."""
         return self.is_full_vote(vote), vote.voters
 

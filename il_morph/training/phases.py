@@ -13,6 +13,7 @@ from il_morph.training.engine import Engine, Objective
 from il_morph.training.imitation import ImitationLearning
 from il_morph.transitions.aligners import make_aligner
 from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
+from il_morph.model.architecture import Architecture
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.schedule import Course, Epoch, Training
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -44,8 +45,7 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
     for number, phase in enumerate(phases):
         objective = make_objective(vocabulary, phase, random, gold)
         learner = engine.learner(vocabulary, objective, phase)
-        if weights:
-            learner.set_weights(weights)
+        learner.set_weights(weights or Architecture(vocabulary).draw(seed))
         training = Training(
             learner, objective.teachers, vocabulary, train, dev, phase, random,
             partial(observer.on_epoch, phase.mode), observer.on_best, verbose,

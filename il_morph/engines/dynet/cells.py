@@ -19,12 +19,12 @@ GEMV_LIMIT = 120  # columns: Eigen multiplies a wider matrix with a vector at ha
 
 
 class Matrix:
-    """A weight matrix in column blocks, drawn with the bound of the whole."""
+    """A weight matrix in column blocks."""
 
     def __init__(self, collection, weight: Weight, widths: dict[str, int]):
         self.name = weight.name
         self.blocks = {
-            block: collection.add_parameters((weight.shape[0], width), init=dy.UniformInitializer(weight.bound))
+            block: collection.add_parameters((weight.shape[0], width), init=dy.ConstInitializer(0))
             for block, width in widths.items()
         }
 
@@ -47,7 +47,7 @@ class Vector:
 
     def __init__(self, collection, weight: Weight):
         self.name = weight.name
-        self.parameter = collection.add_parameters(weight.shape, init=None if weight.bound else dy.ConstInitializer(0))
+        self.parameter = collection.add_parameters(weight.shape, init=dy.ConstInitializer(0))
 
     def value(self) -> np.ndarray:
         return array_of(self.parameter)
@@ -61,7 +61,7 @@ class Table:
 
     def __init__(self, collection, weight: Weight):
         self.name = weight.name
-        self.parameter = collection.add_lookup_parameters(weight.shape, init=dy.UniformInitializer(weight.bound))
+        self.parameter = collection.add_lookup_parameters(weight.shape, init=dy.ConstInitializer(0))
 
     def row(self, index: int) -> dy.Expression:
         return self.parameter[index]

@@ -32,7 +32,7 @@ def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]
 
 
 class Network:
-    """All parameters of an architecture, and the graph of a sample."""
+    """All parameters of an architecture, zero until they are set, and the graph of a sample."""
 
     def __init__(self, vocabulary: Vocabulary):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
