@@ -14,8 +14,8 @@ except ImportError:
 else:  # DyNet takes its settings once per process, when it is first imported; its pools must not grow
     dynet_config.set(random_seed=1, mem=512)
 
-MEMORISING = ["--input=16", "--feat-input=8", "--enc-hidden=16", "--dec-hidden=16", "--dynet-mem=16",
-              "--epochs=40", "--patience=40", "--dynet-seed=1"]
+MEMORISING = ["--input=24", "--feat-input=12", "--enc-hidden=32", "--dec-hidden=32", "--dynet-mem=16",
+              "--epochs=25", "--patience=25", "--dynet-seed=1"]
 
 
 @pytest.fixture(scope="session")

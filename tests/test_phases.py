@@ -54,7 +54,7 @@ def test_the_aligner_makes_a_difference(tmp_path, one, other):
 
 
 def test_rl_and_its_flags(train):
-    mle = train("--model=ca", "--align-cls", "--epochs=12")
+    mle = train("--model=ca", "--align-cls", "--epochs=12", "--pick-loss")
     plain = ["--mode=rl", "--align-cls", f"--reload-path={mle.folder}"]
     losses = {}
     for flags in [(), ("--no-baseline",), ("--scale-negative=0.1",), ("--beta=3",), ("--sample-size=9",)]:

@@ -114,7 +114,7 @@ def test_the_run_is_recorded(trained, data):
     assert stats["command"][:2] == ["il-morph", "train"]
     assert stats["command"][-1] == str(trained.folder)
     assert stats["seed"] == 1
-    assert stats["settings"]["enc_hidden"] == 16
+    assert stats["settings"]["enc_hidden"] == 32
     assert stats["training"]["seconds"] > 0
 
 
@@ -266,7 +266,7 @@ def test_eval_decodes_with_a_trained_model(trained, data, tmp_path):
         assert run.text(f"f.{part}.eval") == trained.text(f"f.{part}.eval")
     assert run.stats["scores"] == trained.stats["scores"]
     assert run.settings["mode"] == "eval"
-    assert run.settings["enc_hidden"] == 16
+    assert run.settings["enc_hidden"] == 32
     assert not run.files & {"f.model", "f.log"}
 
 
