@@ -1,6 +1,8 @@
 """Our network in DyNet: for simple_search, and learners whose losses can be looked at."""
 from __future__ import annotations
 
+from typing import Optional
+
 import dynet as dy
 
 from il_morph.model.modelfile import Model
@@ -37,6 +39,12 @@ class DynetModel:
 def learner_of(objective, network: Network = None) -> DynetLearner:
     """The learner of an objective, on this network if one is given."""
     return DynetLearner(network or Network(objective.vocabulary), objective, objective.settings)
+
+
+def loss_of(learner: DynetLearner, instance: Instance) -> Optional[dy.Expression]:
+    """The loss of a sample in the current graph; None if there is nothing to learn from it."""
+    losses, count = learner.visit(instance)
+    return dy.esum(losses) / count if count else None
 
 
 def fresh_network(vocabulary: Vocabulary, weights: dict = None, seed: int = 1) -> Network:

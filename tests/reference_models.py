@@ -16,6 +16,13 @@ def read_reference(name: str) -> dict:
     return json.loads((SHARED / "reference" / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def reference_models() -> dict:
+    """Name -> transition system of every model of the authors that is there."""
+    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (SHARED / "reference").glob("*.json")}
+    return {name: content["transducer"] for name, content in sorted(found.items())
+            if isinstance(content, dict) and "parameters" in content and "cases" in content}
+
+
 def converted(reference: dict) -> Model:
     dims = reference["dims"]
     settings = ModelSettings(

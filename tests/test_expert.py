@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, edit_costs, optimal_actions, matched, regrets
-from il_morph.transitions.actions import END
+from il_morph.transitions.expert import (
+    BETA, Counting, Expert, LengthCounting, ProgramCounting, edit_costs, matched, optimal_actions, regrets)
+from il_morph.transitions.actions import COPY, DELETE, END
 from il_morph.transitions.systems import EditSystem
 from tests.shared import SHARED, needs_shared
 
@@ -61,9 +62,7 @@ def brute_force_cost(x, t):
     return [[cost(i, j) for j in range(len(t) + 1)] for i in range(len(x) + 1)]
 
 
-def reference_cases():
-    with open(SHARED / "reference" / "expert_cases.jsonl", encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]
+CASES = sorted((SHARED / "reference").glob("expert_cases*.jsonl"))
 
 
 def state_of(case):
@@ -73,9 +72,15 @@ def state_of(case):
 
 
 @needs_shared
-def test_optimal_actions_and_regrets_of_the_authors_program():
-    cases = reference_cases()
-    assert len(cases) == 3398
+def test_there_are_states_of_the_authors_program():
+    assert SHARED / "reference" / "expert_cases.jsonl" in CASES
+
+
+@needs_shared
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_optimal_actions_and_regrets_of_the_authors_program(path):
+    cases = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(cases) == 3398 or path.name != "expert_cases.jsonl"
     for case in cases:
         letters, costs = state_of(case)
         assert sorted(map(letters.name, optimal_actions(costs))) == sorted(case["optimal"]), case
@@ -129,10 +134,10 @@ def test_any_optimal_actions_lead_to_the_target_with_the_fewest_edits(x, target,
     assert sum(map(SYSTEM.cost, actions)) == expert.costs[0][0]
 
 
-@given(words, words, st.randoms(use_true_random=False), st.integers(0, 10), st.booleans())
-def test_after_any_errors_the_expert_completes_the_target(x, target, random, errors, optimal):
+@given(words, words, st.randoms(use_true_random=False), st.integers(0, 10))
+def test_after_any_errors_the_expert_completes_the_target(x, target, random, errors):
     letters = Letters(x, target, "abc")
-    expert = Expert(x, target, letters.actions_of(target), optimal)
+    expert = Expert(x, target, letters.actions_of(target))
     i, output = 0, ""
     for _ in range(errors):
         action = random.choice([a for a in letters.valid(i == len(x)) if a != END])
@@ -142,31 +147,45 @@ def test_after_any_errors_the_expert_completes_the_target(x, target, random, err
     actions, whole = follow(expert, letters, random.choice, i, output)
     assert matched(target, whole) == len(target)
     assert whole == output + target[j:]
-    if optimal:
-        assert sum(map(SYSTEM.cost, actions)) == expert.costs[i][j]
+    assert sum(map(SYSTEM.cost, actions)) == expert.costs[i][j]
 
 
-@given(words, words)
-def test_the_expert_that_is_not_optimal_copies_whenever_it_can(x, target):
-    letters = Letters(x, target)
-    expert = Expert(x, target, letters.actions_of(target), optimal=False)
-    actions, output = follow(expert, letters, lambda optimal: optimal[0])
-    assert output == target
-    i = j = 0
-    for action in actions:
-        if i < len(x) and j < len(target) and x[i] == target[j]:
-            assert action == COPY
-        i, written = letters.execute(x, i, action)
-        j += len(written)
-
-
-def test_the_optimal_expert_does_not_copy_where_deleting_is_cheaper():
+def test_the_expert_does_not_copy_where_deleting_is_cheaper():
     letters = Letters("cabc")
-    costs = [Expert("cab", "abc", letters.actions_of("abc"), optimal).candidates(0, 0) for optimal in (True, False)]
-    assert optimal_actions(costs[0]) == optimal_actions(costs[1]) == [DELETE]
-    costs = [Expert("abxab", "ab", letters.actions_of("ab"), optimal).candidates(0, 0) for optimal in (True, False)]
-    assert sorted(costs[0]) == sorted([COPY, DELETE, *letters.actions_of("a")])
-    assert sorted(costs[1]) == [COPY]
+    costs = Expert("cab", "abc", letters.actions_of("abc")).candidates(0, 0)
+    assert optimal_actions(costs) == [DELETE]
+    costs = Expert("abxab", "ab", letters.actions_of("ab")).candidates(0, 0)
+    assert sorted(costs) == sorted([COPY, DELETE, *letters.actions_of("a")])
+
+
+# Counting: the place in the target, asked before each action
+
+def places(counting, target, outputs):
+    counter = counting(target)
+    return [counter.place(output) for output in outputs]
+
+
+@pytest.mark.parametrize("counting, expected", [(Counting, [0, 1, 1, 1, 2]), (ProgramCounting, [0, 1, 1, 0, 2]),
+                                                (LengthCounting, [0, 1, 2, 2, 3])])
+def test_an_error_followed_by_delete_counts_twice_in_the_authors_program(counting, expected):
+    """abc: a is written, then x, which is wrong; DELETE writes nothing; then b."""
+    assert places(counting, "abc", ["", "a", "ax", "ax", "axb"]) == expected
+
+
+@pytest.mark.parametrize("counting", [Counting, ProgramCounting, LengthCounting])
+@given(target=words)
+def test_without_errors_all_count_alike(counting, target):
+    outputs = [target[:n] for n in range(len(target) + 1)]
+    assert places(counting, target, outputs) == list(range(len(target) + 1))
+
+
+@given(words, st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=12))
+def test_a_place_is_in_the_target(target, written):
+    outputs = ["".join(written[:n]) for n in range(len(written) + 1)]
+    for counting in (Counting, ProgramCounting, LengthCounting):
+        assert all(0 <= place <= len(target) for place in places(counting, target, outputs))
+    assert places(Counting, target, outputs)[-1] == matched(target, "".join(written))
+    assert places(LengthCounting, target, outputs)[-1] == min(len("".join(written)), len(target))
 
 
 @given(words, words, st.data())

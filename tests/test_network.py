@@ -17,10 +17,10 @@ from il_morph.model.modelfile import Model
 from il_morph.training.imitation import ImitationLearning
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
-from tests.dynet_models import DynetModel, fresh_network, learner_of
+from tests.dynet_models import DynetModel, fresh_network, learner_of, loss_of
 from tests.random_models import SAMPLES, SETTINGS, SMALL, instances_of, random_actions, random_model
-from tests.reference_models import read_reference
-from tests.shared import needs_shared
+from tests.reference_models import read_reference, reference_models
+from tests.shared import SHARED, needs_shared
 from experiments.benchmark.simple_search import step_log_probabilities
 from experiments.benchmark.stock_model import StockModel
 
@@ -42,7 +42,7 @@ class Pair:
 
     def update(self, instance, trainers):
         """One teacher-forced CA-D sample; the two losses."""
-        return self.update_on(trainers, lambda: self.learner.loss(instance),
+        return self.update_on(trainers, lambda: loss_of(self.learner, instance),
                               lambda: self.stock.loss(instance, self.objective.expert(instance)))
 
     def update_on_sequence(self, instance, actions, trainers):
@@ -216,7 +216,7 @@ def test_tables_are_drawn_with_the_bound_of_dynet_2_0():
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["ca-d-2017-russian", "ha-mle-2016-turkish"])
+@pytest.mark.parametrize("name", reference_models() if SHARED.is_dir() else [])
 def test_the_bounds_are_those_of_rows_that_the_authors_never_trained(name):
     """UNK is never read or written in training: its rows are as they were drawn."""
     parameters = read_reference(name)["parameters"]

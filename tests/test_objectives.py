@@ -22,7 +22,7 @@ from il_morph.model.settings import TrainingSettings
 from il_morph.training.schedule import Training
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.model.vocabulary import Vocabulary
-from tests.dynet_models import fresh_network, learner_of, run
+from tests.dynet_models import fresh_network, learner_of, loss_of, run
 from tests.random_models import TAGGED, small_settings
 
 TIED = Sample("aab", "N;PL", "ab")  # COPY and DELETE are equally good at its beginning
@@ -47,7 +47,7 @@ def instance_of(objective: ImitationLearning, sample: Sample = TIED):
 
 def value_of(objective: ImitationLearning, sample: Sample = TIED) -> float:
     dy.renew_cg()
-    return learner_of(objective, objective.network).loss(instance_of(objective, sample)).value()
+    return loss_of(learner_of(objective, objective.network), instance_of(objective, sample)).value()
 
 
 @pytest.fixture
@@ -95,7 +95,14 @@ def test_teacher_forcing_comes_before_the_schedule(decay, k):
     settings = TrainingSettings(il_decay=decay, il_k=k, il_tforcing_epochs=3)
     plain = TrainingSettings(il_decay=decay, il_k=k)
     assert [model_rollin_probability(settings, epoch) for epoch in range(3)] == [0, 0, 0]
-    assert model_rollin_probability(settings, 3) == model_rollin_probability(plain, 3) > 0
+    assert [model_rollin_probability(settings, 3 + epoch) for epoch in range(9)] == [
+        model_rollin_probability(plain, epoch) for epoch in range(9)]
+
+
+def test_the_schedule_after_two_epochs_of_teacher_forcing_in_figures():
+    settings = TrainingSettings(il_tforcing_epochs=2)
+    at = [model_rollin_probability(settings, epoch) for epoch in (1, 2, 14)]
+    assert at == pytest.approx([0, 1 - 12 / 13, 1 - 12 / (12 + exp(1))], abs=1e-9)
 
 
 def test_a_schedule_may_be_steep():
@@ -330,7 +337,7 @@ def roll_outs(network: Network, sample: Sample, **options) -> tuple:
     decoder = DynetDecoder(network, instance)
     state = decoder.serve(Step(decoder.initial_state(), system.initial_action, instance.start))
     rollouts = RollOuts(decoder, sample.output, system, network.vocabulary.actions.symbols, supports(network.vocabulary),
-                        exact=True, **options)
+                        TrainingSettings(il_loss="softmax-margin", **options))
     costs = run(rollouts.costs(Configuration(state, instance.start), [COPY, DELETE, insertion]), decoder)
     sequences = {action: finish_greedily(decoder.graph, state.cells, instance, [action],
                                          system.advance(instance.start, action)) for action in costs}
@@ -351,12 +358,12 @@ def test_the_cost_of_a_model_roll_out(sample):
     network = ending_network()
     instance = network.vocabulary.instance(sample)
     edits, sequences = roll_outs(network, sample)
-    distance, _ = roll_outs(network, sample, loss="distance")
-    biased, _ = roll_outs(network, sample, bias_inserts=True)
+    distance, _ = roll_outs(network, sample, il_rollout_loss="distance")
+    program, _ = roll_outs(network, sample, il_rules="program")
     for action, sequence in sequences.items():
         insertions = sum(each >= network.vocabulary.system.first_insert for each in sequence)
         assert edits[action] == insertions + sequence.count(DELETE)
-        assert biased[action] == sequence.count(DELETE)
+        assert program[action] == edits[action] + (sequence[-1] == END)
         output = execute(sequence, instance, network.vocabulary)
         assert distance[action] == 5 * editdistance.eval(output, sample.output) + edits[action]
 
@@ -366,20 +373,114 @@ def test_roll_outs_are_those_of_the_settings(monkeypatch):
     monkeypatch.setattr("il_morph.training.imitation.RollOuts", lambda *arguments, **options: made.append(
         RollOuts(*arguments, **options)) or made[-1])
     for loss in "edits", "distance":
-        for bias in False, True:
-            value_of(objective_of(il_rollout_loss=loss, il_bias_inserts=bias))
-            assert (made[-1].loss, made[-1].bias_inserts) == (loss, bias)
+        for rules in "paper", "program":
+            value_of(objective_of(il_rollout_loss=loss, il_rules=rules))
+            assert (made[-1].settings.il_rollout_loss, made[-1].program) == (loss, rules == "program")
+
+
+class Kept:
+    """A decoder that keeps the losses which are left; its model rolls everything out at these costs."""
+
+    def __init__(self, instance, scores=()):
+        self.instance, self.left, self._scores = instance, [], scores
+
+    def initial_state(self):
+        return None
+
+    def scores(self, state):
+        return self._scores
+
+    def step_loss(self, state, loss):
+        self.left.append(loss)
+
+
+def drawn(*numbers):
+    """A source of these random numbers."""
+    class Numbers:
+        def __init__(self):
+            self.rest = list(numbers)
+
+        def random(self):
+            return self.rest.pop(0)
+
+    return Numbers()
+
+
+def first_step(objective, sample, *numbers):
+    """The loss that is left at the first step, by an objective that draws these numbers."""
+    objective.random = drawn(*numbers)
+    decoder = Kept(instance_of(objective, sample), np.zeros(len(objective.vocabulary.actions)))
+    visit = objective.visit(decoder)
+    next(visit)
+    visit.send("state")
+    return decoder.left[0]
+
+
+@pytest.mark.parametrize("number, biased", [(0.49, True), (0.5, False)])
+def test_biased_insertions_cost_as_much_as_the_copy_they_could_be_in_half_of_the_steps(number, biased):
+    """mouse → mice: at m COPY costs D(1, 1) = 4, DELETE 6, INSERT(m) 6; the insertion is given 4."""
+    objective = objective_of(il_beta=1.0, il_tforcing_epochs=9, il_loss="softmax-margin", il_bias_inserts=True)
+    insertion = objective.vocabulary.actions.positions["m"]
+    loss = first_step(objective, Sample("mouse", "N;PL", "mice"), 0.9, number)
+    assert sorted(loss.optimal) == sorted([COPY, insertion] if biased else [COPY])
+    assert (loss.margins[COPY], loss.margins[DELETE], loss.margins[insertion]) == (0, 2, 0 if biased else 2)
+
+
+def test_biased_insertions_take_the_roll_out_of_the_copy(monkeypatch):
+    asked = []
+
+    def costs(rollouts, at, candidates):
+        asked.append(candidates)
+        return dict.fromkeys(candidates, 7.0)
+        yield  # a generator
+
+    monkeypatch.setattr(RollOuts, "costs", costs)
+    objective = objective_of(il_beta=0.0, il_tforcing_epochs=9, il_loss="softmax-margin", il_bias_inserts=True)
+    insertion = objective.vocabulary.actions.positions["m"]
+    loss = first_step(objective, Sample("mouse", "N;PL", "mice"), 0.9, 0.1)
+    assert asked == [[COPY, DELETE]]
+    assert sorted(loss.optimal) == sorted([COPY, DELETE, insertion])
+
+
+def test_where_nothing_can_be_copied_no_insertion_is_biased():
+    objective = objective_of(il_beta=1.0, il_tforcing_epochs=9, il_loss="softmax-margin", il_bias_inserts=True)
+    loss = first_step(objective, Sample("ouse", "N;PL", "mice"), 0.9, 0.1)
+    assert loss.margins[objective.vocabulary.actions.positions["m"]] == 0
+    assert COPY not in loss.optimal
+
+
+def test_regrets_where_the_target_is_complete_and_input_is_left():
+    """The paper: DELETE 0, all else 5. The program: END, which is not valid, 0, DELETE and insertions 5."""
+    for rules, free, size in ("paper", DELETE, 0), ("program", END, 1):
+        objective = objective_of(il_loss="softmax-margin", il_rules=rules)
+        decoder = Kept(instance_of(objective))
+        objective.leave_loss(decoder, None, {DELETE: 0}, BEFORE_END)
+        (loss,) = decoder.left
+        support = objective.supports[loss.support]
+        assert list(loss.optimal) == [DELETE]
+        assert loss.margins[free] == 0 and support[free]
+        assert set(loss.margins[support & (np.arange(len(support)) != free)]) == {5.0}
+        assert support.sum() == objective.supports[BEFORE_END].sum() + size
 
 
 # The expert and dropout
 
-def test_the_expert_that_is_not_optimal_copies_whenever_it_can(roll_in):
-    both = objective_of(**EXPERT_ONLY)
-    first = both.expert(instance_of(both)).candidates(0, 0)
-    assert first[COPY] == first[DELETE] == 1
-    copying = objective_of(**EXPERT_ONLY, il_optimal_oracle=False, il_rollin="uniform")
-    assert list(copying.expert(instance_of(copying)).candidates(0, 0)) == [COPY]
-    assert {roll_in(copying)[0] for _ in range(10)} == {COPY}
+@pytest.mark.parametrize("oracle, optimal", [(True, [[COPY], [COPY], [COPY]]), (False, [[COPY], [DELETE], [DELETE]])])
+def test_without_the_optimal_oracle_the_length_of_the_output_is_the_place_in_the_target(oracle, optimal):
+    """ab → ab, first an error: x is written. The place is 0 if it is remembered, 1 if only its length counts."""
+    objective = objective_of(network_of([Sample("ab", "N", "ab"), Sample("x", "N", "x")]), epoch=50, il_beta=1.0, il_k=0.5,
+                             il_decay="exponential", il_optimal_oracle=oracle)
+    positions = objective.vocabulary.actions.positions
+    scores = np.full(len(objective.vocabulary.actions), -99.0)
+    objective.random = drawn(*[0.5] * 20)
+    decoder = Kept(instance_of(objective, Sample("ab", "N", "ab")), scores)
+    visit = objective.visit(decoder)
+    next(visit)
+    for favourite in (positions["x"], COPY, COPY):
+        scores[:] = -99.0
+        scores[favourite] = 99.0
+        visit.send("state")
+    assert [list(loss.optimal) for loss in decoder.left] == optimal
 
 
 def test_experts_are_kept():

@@ -21,11 +21,11 @@ def test_presets_of_mle(train, model, mode, transducer, beta):
     assert run.stats["settings"]["aligner"] == "cls" and phases(run)[0] == (mode, "0")
 
 
-@pytest.mark.parametrize("model, start, beta", [("ca-mrt", "ca", 1.0), ("ha-mrt", "ha", 1.0), ("ca-mrt-a", "ca", 0.8)])
-def test_presets_of_mrt_start_from_a_trained_model_and_never_fall_behind_it(train, model, start, beta):
+@pytest.mark.parametrize("model, start, share", [("ca-mrt", "ca", 0.0), ("ha-mrt", "ha", 0.0), ("ca-mrt-a", "ca", 0.2)])
+def test_presets_of_mrt_start_from_a_trained_model_and_never_fall_behind_it(train, model, start, share):
     mle = train(f"--model={start}", *LONGER)
     run = train(f"--model={model}", "--align-cls", f"--reload-path={mle.folder}", "--sample-size=5")
-    assert run.stats["settings"]["mode"] == "mrt" and run.stats["settings"]["beta"] == beta
+    assert run.stats["settings"]["mode"] == "mrt" and run.stats["settings"]["mrt_action_cost"] == share
     assert phases(run) == [("mrt", "-1"), ("mrt", "0")]
     accuracies = [float(row["dev_accuracy"]) for row in run.log]
     assert run.stats["scores"]["greedy.dev"]["accuracy"] == pytest.approx(max(accuracies))

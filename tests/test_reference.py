@@ -12,13 +12,14 @@ from il_morph.training.likelihood import ExpertTeacher, GoldTeacher, step_losses
 from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import AT_END, BEFORE_END, Step, supports
-from tests.reference_models import converted, read_reference
-from tests.shared import needs_shared
+from tests.reference_models import converted, read_reference, reference_models
+from tests.shared import SHARED, needs_shared
 from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
 
 pytestmark = needs_shared
 
-NAMES = ("ca-d-2017-russian", "ha-mle-2016-turkish")
+MODELS = reference_models() if SHARED.is_dir() else {}
+OF_EDITS, HARD = ([name for name, system in MODELS.items() if system == kind] for kind in ("haem", "hard"))
 TOLERANCE = 1e-4
 
 
@@ -50,19 +51,19 @@ class Reference:
         assert found.log_probability == pytest.approx(expected["logp"], abs=TOLERANCE)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=MODELS)
 def reference(request, tmp_path_factory):
     return Reference(request.param, tmp_path_factory.mktemp(request.param))
 
 
-@pytest.fixture(scope="module")
-def russian(tmp_path_factory):
-    return Reference(NAMES[0], tmp_path_factory.mktemp("russian"))
+@pytest.fixture(scope="module", params=OF_EDITS)
+def of_edits(request, tmp_path_factory):
+    return Reference(request.param, tmp_path_factory.mktemp(request.param))
 
 
-@pytest.fixture(scope="module")
-def turkish(tmp_path_factory):
-    return Reference(NAMES[1], tmp_path_factory.mktemp("turkish"))
+@pytest.fixture(scope="module", params=HARD)
+def hard(request, tmp_path_factory):
+    return Reference(request.param, tmp_path_factory.mktemp(request.param))
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,10 @@ def dynet_model(reference):
     from tests.dynet_models import DynetModel
 
     return DynetModel.of(reference.model)
+
+
+def test_there_are_models_of_both_systems():
+    assert {"ca-d-2017-russian", "ha-mle-2016-turkish"} <= set(MODELS)
 
 
 def test_there_are_120_cases(reference):
@@ -135,14 +140,14 @@ def test_nll_of_each_teacher_forced_step_through_numpy(reference):
         assert teacher.actions == reference.actions(case)
 
 
-def test_nll_of_hard_attention_through_dynet(turkish):
+def test_nll_of_hard_attention_through_dynet(hard):
     pytest.importorskip("dynet")
     from tests.dynet_models import DynetModel
 
-    model = DynetModel.of(turkish.model)
-    for case in turkish.teacher_forced:
-        actions = turkish.actions(case)
-        scores = step_log_probabilities(model, turkish.instance(case), actions)
+    model = DynetModel.of(hard.model)
+    for case in hard.teacher_forced:
+        actions = hard.actions(case)
+        scores = step_log_probabilities(model, hard.instance(case), actions)
         losses = [-row[action] for row, action in zip(scores, actions)]
         assert losses == pytest.approx(case["step_loss_nll"], abs=TOLERANCE)
 
@@ -178,19 +183,19 @@ def check_softmax_margin(reference, losses_of):
     assert compared + left_out == sum(len(case["actions"]) - 1 for case in reference.teacher_forced)
 
 
-def test_softmax_margin_of_each_step_through_numpy(russian):
+def test_softmax_margin_of_each_step_through_numpy(of_edits):
     def losses_of(case):
-        expert, scores = russian.expert(case), step_log_probabilities(
-            OneByOne(russian.predictor.inference), russian.instance(case), russian.actions(case))
+        expert, scores = of_edits.expert(case), step_log_probabilities(
+            OneByOne(of_edits.predictor.inference), of_edits.instance(case), of_edits.actions(case))
         losses = []
-        for (i, j, _), row in zip(teacher_forced_states(russian, case), scores):
+        for (i, j, _), row in zip(teacher_forced_states(of_edits, case), scores):
             costs = expert.candidates(i, j)
-            support = supports(russian.vocabulary)[AT_END if i == len(case["input"]) else BEFORE_END]
+            support = supports(of_edits.vocabulary)[AT_END if i == len(case["input"]) else BEFORE_END]
             margin = np.logaddexp.reduce((row + regrets(costs, support))[support])
             losses.append(margin - np.logaddexp.reduce(row[optimal_actions(costs)]))
         return losses
 
-    check_softmax_margin(russian, losses_of)
+    check_softmax_margin(of_edits, losses_of)
 
 
 def dynet_step_losses(reference, loss):
@@ -218,11 +223,11 @@ def dynet_step_losses(reference, loss):
     return losses_of
 
 
-def test_nll_of_each_teacher_forced_step_through_dynet(russian):
-    losses_of = dynet_step_losses(russian, "nll")
-    for case in russian.teacher_forced:
+def test_nll_of_each_teacher_forced_step_through_dynet(of_edits):
+    losses_of = dynet_step_losses(of_edits, "nll")
+    for case in of_edits.teacher_forced:
         assert losses_of(case) == pytest.approx(case["step_loss_nll"], abs=TOLERANCE)
 
 
-def test_softmax_margin_of_each_step_through_dynet(russian):
-    check_softmax_margin(russian, dynet_step_losses(russian, "softmax-margin"))
+def test_softmax_margin_of_each_step_through_dynet(of_edits):
+    check_softmax_margin(of_edits, dynet_step_losses(of_edits, "softmax-margin"))

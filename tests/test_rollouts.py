@@ -18,7 +18,7 @@ from il_morph.training.imitation import ImitationLearning
 from il_morph.training.rollouts import Configuration, RollOuts
 from il_morph.model.settings import TrainingSettings
 from il_morph.transitions.actions import END, MAX_ACTIONS
-from tests.dynet_models import fresh_network, learner_of, run
+from tests.dynet_models import fresh_network, learner_of, loss_of, run
 from tests.random_models import random_model
 from experiments.benchmark.simple_search import OneByOne, Path, finish_greedily
 
@@ -57,7 +57,7 @@ class SlowRollOut:
 class Walk:
     """Takes actions through a sample in DyNet and asks for roll-outs wherever the expert has a choice."""
 
-    def __init__(self, model, sample, **options):
+    def __init__(self, model, sample, exact, **options):
         vocabulary = model.vocabulary
         self.system, self.symbols = vocabulary.system, vocabulary.actions.symbols
         self.instance = vocabulary.instance(sample)
@@ -65,7 +65,8 @@ class Walk:
         dy.renew_cg()
         self.decoder = DynetDecoder(network, self.instance)
         self.expert = Expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
-        self.rollouts = RollOuts(self.decoder, sample.output, self.system, self.symbols, supports(vocabulary), **options)
+        self.rollouts = RollOuts(self.decoder, sample.output, self.system, self.symbols, supports(vocabulary),
+                                 TrainingSettings(il_loss="softmax-margin" if exact else "nll", **options))
         self.at = Configuration(self.decoder.initial_state(), self.instance.start)
         self.history, self.j = [], 0
 
@@ -126,7 +127,7 @@ def test_dropping_candidates_leaves_the_optimal_actions_and_their_costs():
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_costs_of_the_paper_have_the_distance_to_the_target(exact):
-    for walk, slow, choose in walks(exact, loss="distance"):
+    for walk, slow, choose in walks(exact, il_rollout_loss="distance"):
         for history, costs in walk.steps(choose):
             if costs:
                 expected = {}
@@ -138,14 +139,29 @@ def test_the_costs_of_the_paper_have_the_distance_to_the_target(exact):
                 assert all(costs[action] == expected[action] or not exact and costs[action] == inf for action in costs)
 
 
-def test_bias_inserts_scores_insertions_like_copies():
-    differs = 0
-    for walk, slow, choose in walks(exact=True, bias_inserts=True):
+def test_in_the_authors_program_end_costs_as_much_as_an_edit():
+    """Unless the roll-out is cut off."""
+    ended = cut = 0
+    for walk, slow, choose in walks(exact=True, il_rules="program"):
         for history, costs in walk.steps(choose):
-            if costs:
-                assert costs == {action: slow.edits(history, action, of=(DELETE,)) for action in costs}
-                differs += costs != {action: slow.edits(history, action) for action in costs}
-    assert differs > 10
+            for action, cost in (costs or {}).items():
+                ends = slow.path(*history, action).actions[-1] == END
+                assert cost == slow.edits(history, action) + ends
+                ended, cut = ended + ends, cut + (not ends)
+    assert ended > 10 and cut > 10
+
+
+def test_in_the_authors_program_what_roll_outs_read_takes_part_in_the_update():
+    """All actions of the roll-outs but the last ones, which are not read; nothing with the rules of the paper."""
+    for rules in "program", "paper":
+        walk = Walk(reading_model(1), PAIRS[2], exact=True, il_rules=rules)
+        slow, looked_up, expected = SlowRollOut(reading_model(1), walk.instance), set(), set()
+        walk.decoder.look_up = looked_up.update
+        for history, costs in walk.steps(erring(1)):
+            for action in costs or ():
+                expected |= set(slow.path(*history, action).actions[len(history):-1])
+        assert looked_up == (expected if rules == "program" else set())
+        assert len(expected) > 3
 
 
 def test_a_model_that_never_ends_is_cut_off():
@@ -210,7 +226,7 @@ def test_roll_outs_leave_loss_and_gradients_alone(loss, monkeypatch):
         losses = []
         for sample in PAIRS:
             dy.renew_cg()
-            expression = learner.loss(model.vocabulary.instance(sample))
+            expression = loss_of(learner, model.vocabulary.instance(sample))
             losses.append(expression.value())
             expression.backward()
             trainer.update()

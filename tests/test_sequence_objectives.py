@@ -1,4 +1,5 @@
 """MLE, minimum risk and REINFORCE: values by hand, gradients by finite differences."""
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -11,25 +12,26 @@ from il_morph.transitions.aligners import make_aligner
 from il_morph.model.inference import Inference
 from il_morph.training.likelihood import GoldTeacher, step_losses
 from il_morph.engines.dynet.decoder import DynetDecoder
+from il_morph.training.engine import BEFORE_END
 from il_morph.training.phases import gold_sequences
 from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce, Sampler, min_max
 from il_morph.model.settings import TrainingSettings
-from tests.dynet_models import fresh_network, learner_of, run
+from tests.dynet_models import fresh_network, learner_of, loss_of, run
 from tests.random_models import SETTINGS, instances_of, random_actions, random_model
 
 
 def objective(kind, model, **settings):
     instances, settings = instances_of(model), TrainingSettings(aligner="cls", **settings)
     made = kind(model.vocabulary, settings, Random(1), gold_sequences(model.vocabulary, instances, settings, seed=1))
-    made.learner = learner_of(made, fresh_network(model.vocabulary, model.weights))
-    made.network, made.loss = made.learner.network, made.learner.loss
+    learner = learner_of(made, fresh_network(model.vocabulary, model.weights))
+    made.network, made.loss = learner.network, partial(loss_of, learner)
     return made, instances
 
 
 def sampled_sequences(mle, instance, size, random, and_greedy=False):
     """Sequences sampled from the network of an objective."""
     decoder = DynetDecoder(mle.network, instance)
-    return run(Sampler(mle.vocabulary, random).sample(decoder, size, and_greedy), decoder)
+    return run(Sampler(mle.vocabulary).sample(decoder, size, random, and_greedy), decoder)
 
 
 def fixed_samples(monkeypatch, sampled):
@@ -91,7 +93,7 @@ def test_sampling_follows_the_model():
     dy.renew_cg()
     graph = mle.network.graph(instances[0])
     logits = graph.logits(graph.step(graph.initial_states(), model.vocabulary.system.initial_action,
-                                     instances[0].start), at_end=False)
+                                     instances[0].start), support=BEFORE_END)
     probabilities = dy.softmax(logits).npvalue()
     chance = Random(5)
     first = [actions[0] for _ in range(30) for actions, _ in sampled_sequences(mle, instances[0], 20, chance)]
@@ -115,7 +117,7 @@ def expected_risk(mrt, model, instance, sequences):
     return float(q @ mrt.risks(instance, sequences))
 
 
-@pytest.mark.parametrize("settings", [{}, {"alpha": 0.3}, {"beta": 0.8}])
+@pytest.mark.parametrize("settings", [{}, {"alpha": 0.3}, {"beta": 0.8}, {"mrt_action_cost": 0.2}])
 def test_mrt_is_the_expected_risk_of_gold_and_sampled_sequences(settings, monkeypatch):
     model = random_model()
     mrt, instances = objective(MinimumRisk, model, sample_size=6, **settings)
@@ -139,7 +141,7 @@ def test_mrt_learns_nothing_from_the_gold_sequence_alone(monkeypatch):
 
 def test_the_gradient_of_mrt_is_that_of_finite_differences(monkeypatch):
     model = random_model(scale=0.5)
-    mrt, instances = objective(MinimumRisk, model, beta=0.8)
+    mrt, instances = objective(MinimumRisk, model, mrt_action_cost=0.2)
     instance = instances[0]
     start, end = mrt.gold[instance][:4], mrt.gold[instance][6:]
     sampled = [(tuple(start + model.vocabulary.actions_of(letters) + end), -2.0) for letters in ("ad", "en", "t")]
@@ -170,11 +172,17 @@ def test_the_gradient_of_mrt_is_that_of_finite_differences(monkeypatch):
 
 def test_risks():
     model = random_model()
-    mrt, instances = objective(MinimumRisk, model, beta=0.8)
+    mrt, instances = objective(MinimumRisk, model, mrt_action_cost=0.2)
     walk = instances[0]
     gold = mrt.gold[walk]
     wrong = gold[:4] + [2]  # walk: distance 2 of 6, no edits
     assert mrt.risks(walk, [gold, wrong]) == pytest.approx([0.8 * -1 + 0.2 * 1, 0.8 * 2 / 6 + 0.2 * 0])
+    heavy, _ = objective(MinimumRisk, model, beta=3.0)
+    assert heavy.risks(walk, [gold, wrong]) == pytest.approx([-1, 3 * 2 / 6])
+    both, _ = objective(MinimumRisk, model, beta=3.0, mrt_action_cost=0.2)
+    assert both.risks(walk, [gold, wrong]) == pytest.approx([0.8 * -1 + 0.2, 0.8 * 3 * 2 / 6])
+    nothing, _ = objective(MinimumRisk, model, beta=0.0)
+    assert nothing.risks(walk, [gold, wrong]) == [-1, 0]
     plain, _ = objective(MinimumRisk, model)
     assert plain.risks(walk, [gold, wrong]) == pytest.approx([-1, 2 / 6])
     assert min_max([3, 3]) == [0, 0] and min_max([1, 2, 3]) == [0, 0.5, 1]
@@ -189,10 +197,19 @@ def test_advantages_with_and_without_baseline():
     assert rl.reward(walk, gold[:4] + [2]) == pytest.approx(-0.5 * 2 / 6)
     free_of_charge, _ = objective(Reinforce, model, beta=0.0)
     assert free_of_charge.reward(walk, gold[:4] + [2]) == 0.0
-    assert rl.advantages([1.0, 0.2, -1.0], 0.2) == pytest.approx([0.8, 0.0, -0.12])
+    assert rl.advantages([1.0, 0.2, -1.0], 0.2) == pytest.approx({0: 0.8, 2: -0.12})
     free, _ = objective(Reinforce, model, no_baseline=True)
-    assert free.advantages([1.0, 0.0, -1.0], 0.7) == pytest.approx([0.5, 0.0, -0.5])
-    assert free.advantages([1.0, 1.0], 0.7) == [0.0, 0.0]
+    assert free.advantages([1.0, 0.0, -1.0], 0.7) == pytest.approx({0: 0.5, 2: -0.5})
+    assert free.advantages([1.0, 1.0], 0.7) == {0: 0.0, 1: 0.0}
+    assert free.advantages([0.0, 0.0], 0.7) == {}
+
+
+def test_without_baseline_negatives_are_scaled_and_zeros_dropped_before_the_rest_is_centred():
+    """1, 0, −0.6, −1 become 1, −0.3, −0.5: their mean is 0.2 / 3, their range 1.5."""
+    free, _ = objective(Reinforce, random_model(), no_baseline=True, scale_negative=0.5)
+    mean = 0.2 / 3
+    expected = {0: (1 - mean) / 1.5, 2: (-0.3 - mean) / 1.5, 3: (-0.5 - mean) / 1.5}
+    assert free.advantages([1.0, 0.0, -0.6, -1.0], 0.7) == pytest.approx(expected)
 
 
 def test_reinforce_is_the_mean_of_weighted_sequences_without_zero_advantages(monkeypatch):
@@ -222,7 +239,7 @@ def test_updates_make_correct_outputs_more_probable(kind):
         for instance in instances:
             update(mle, instance, trainer)
     trained = kind(mle.vocabulary, TrainingSettings(sample_size=10), Random(2), mle.gold)
-    trained.loss = learner_of(trained, mle.network).loss
+    trained.loss = partial(loss_of, learner_of(trained, mle.network))
     before = gold_probability(mle, instances)
     trainer = dy.SimpleSGDTrainer(mle.network.collection, learning_rate=0.05)
     for _ in range(10):

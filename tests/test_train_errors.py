@@ -330,7 +330,7 @@ def test_an_extreme_but_legal_k(data, tmp_path):
     (["--beam-width=99999999999999999999"], "--beam-width takes a whole number from 0 up to 1000"),
     (["--beam-widths=99999999999999999999"], "--beam-widths takes numbers up to 1000"),
     (["--enc-hidden=10000", "--enc-layers=100"], "the network and the samples in one update need"),
-    (["--mode=mrt", "--beta=2", "--pretrain-epochs=1"], "--beta takes a number from 0 up to 1 with --mode=mrt"),
+    (["--mode=mrt", "--mrt-action-cost=2", "--pretrain-epochs=1"], "--mrt-action-cost takes a number from 0 up to 1"),
 ])
 def test_values_that_lead_nowhere(data, tmp_path, capsys, flags, message):
     assert message in error_of(capsys, *training_arguments(data, tmp_path / "results", flags))

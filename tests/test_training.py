@@ -49,11 +49,14 @@ def start() -> dict:
 
 # Updates
 
-def test_an_update_follows_the_mean_loss_of_its_batch(start):
+def test_an_update_follows_the_mean_over_all_steps_of_its_batch(start):
+    """Not the mean of the means of its samples: a sample of more steps weighs more."""
+    steps = [7, 6, 8]  # walk → walked, sing → sang, mouse → mice: copies, deletions, insertions and END
     apart = [change(start, [sample]) for sample in TAGGED[:3]]
     together = change(start, TAGGED[:3], batch_size=3)
     for name, moved in together.items():
-        np.testing.assert_allclose(moved, sum(each[name] for each in apart) / 3, atol=2e-6)
+        weighted = sum(number * each[name] for number, each in zip(steps, apart)) / sum(steps)
+        np.testing.assert_allclose(moved, weighted, atol=2e-6)
     assert max(np.abs(moved).max() for moved in together.values()) > 1e-3
 
 
@@ -73,24 +76,27 @@ def test_the_number_of_updates(size, updates):
     assert len(counted) == updates
 
 
-def test_the_loss_of_an_epoch_is_the_mean_of_its_samples():
-    """In batches of any size: with a learning rate of 0 the model stands still."""
-    losses = []
-    for size in (1, 4, 6):
-        training = imitation(new_network(), batch_size=size, optimization="SGD")
+def test_the_loss_of_an_epoch_is_the_mean_of_its_updates():
+    """Of its samples, or of the steps of a batch: with a learning rate of 0 the model stands still."""
+    def loss(samples, size):
+        training = imitation(new_network(), samples, batch_size=size, optimization="SGD")
         training.learner.optimizer.learning_rate = 0.0
-        losses.append(training.run().epochs[0].loss)
-    assert losses == pytest.approx([losses[0]] * 3, abs=1e-5)
-    assert losses[0] > 0.5
+        return training.run().epochs[0].loss
+
+    samples, steps = TAGGED[:3], [7, 6, 8]
+    each = [loss([sample], 1) for sample in samples]
+    assert loss(samples, 1) == pytest.approx(np.mean(each), abs=1e-5)
+    assert loss(samples, 3) == pytest.approx(np.average(each, weights=steps), abs=1e-5)
+    assert min(each) > 0.5 and np.ptp(each) > 0.01
 
 
 def test_l2_pulls_the_weight_matrices_towards_zero(start):
-    """d/dW l2·|W|² = 2·l2·W; tables and biases are left alone."""
-    penalty = 0.01
+    """d/dW l2·0.5·‖W‖ = l2·0.5·W/‖W‖; tables and biases are left alone."""
+    penalty = 0.1
     without, with_it = change(start, TAGGED[:1]), change(start, TAGGED[:1], l2=penalty)
     for name, weight in start.items():
         matrix = weight.ndim == 2 and name not in ("characters", "features", "pos")
-        expected = -RATE * 2 * penalty * weight if matrix else np.zeros_like(weight)
+        expected = -RATE * penalty * 0.5 * weight / np.linalg.norm(weight) if matrix else np.zeros_like(weight)
         np.testing.assert_allclose(with_it[name] - without[name], expected, atol=2e-6)
 
 

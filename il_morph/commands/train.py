@@ -56,7 +56,7 @@ Training:
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
   --batch-size=N            samples in one update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
-  --l2=X                    penalty on the squared weight matrices (default 0)
+  --l2=X                    penalty on the norms of the weight matrices (default 0)
 
 Decoding:
   --decbatch-size=N         inputs decoded at once (default 128)
@@ -67,15 +67,17 @@ Imitation learning:
   --il-loss=NAME            nll, softmax-margin or mse (default nll)
   --il-decay=NAME           roll-in schedule: inverse-sigmoid or exponential (default inverse-sigmoid)
   --il-k=X                  its k; between 0 and 1 for exponential (default 12, exponential 0.9)
-  --il-tforcing-epochs=N    epochs with expert roll-ins alone at the start (default 0)
+  --il-tforcing-epochs=N    epochs with expert roll-ins alone at the start, before the schedule (default 0)
+  --il-rules=NAME           paper, or program: the four small rules of the authors' program that the paper does not
+                            have (default paper)
   --il-rollin=NAME          which of the expert's actions is taken: best or uniform (default best)
   --il-beta=X               probability of expert roll-outs (default 0.5)
   --il-global-rollout       one draw for the whole sequence (default)
   --no-il-global-rollout    one draw for each step
   --il-rollout-loss=NAME    cost of a model roll-out: edits, or distance (5 x distance + edits) (default edits)
-  --il-optimal-oracle       the expert finds all optimal actions (default)
-  --no-il-optimal-oracle    the expert copies whenever it can
-  --il-bias-inserts         insertions cost nothing in model roll-outs: a bug of the authors' program
+  --il-optimal-oracle       the expert remembers which characters of the output are errors (default)
+  --no-il-optimal-oracle    its place in the target is the length of the output, right or wrong
+  --il-bias-inserts         in half of the steps an insertion costs no more than the COPY it could be
 
 Gold sequences (mle, mrt, and mle before other modes):
   --align-smart             Chinese-restaurant-process aligner (default)
@@ -90,8 +92,8 @@ Gold sequences (mle, mrt, and mle before other modes):
 Minimum risk and REINFORCE:
   --sample-size=N           sequences sampled for each sample (default 20)
   --alpha=X                 mrt: sharpness of the distribution over sequences (default 1)
-  --beta=X                  mrt: weight of the string's risk against the action cost; rl: factor of the distance in
-                            the reward (default 1)
+  --beta=X                  factor of the distance: in the risk (mrt), in the reward (rl) (default 1)
+  --mrt-action-cost=X       mrt: share of the action cost in the risk, 0.2 in CA-MRT-A (default 0)
   --no-baseline             rl: centred and scaled rewards instead of the greedy baseline
   --scale-negative=X        rl: factor of negative advantages (default 1)
 """

@@ -87,6 +87,7 @@ class TrainingSettings:
     l2: float = between(0.0, 0.0, 1e6)
     beam_width: int = between(0, 0, MAX_BEAM_WIDTH)
     beam_widths: tuple[int, ...] = (4,)
+    il_rules: str = one_of(("paper", "program"))
     il_loss: str = one_of(("nll", "softmax-margin", "mse"))
     il_decay: str = one_of(("inverse-sigmoid", "exponential"))
     il_k: float = between(12.0, 1e-6, 1e6)
@@ -106,6 +107,7 @@ class TrainingSettings:
     sample_size: int = between(20, 1, 10_000)
     alpha: float = between(1.0, 0.0, 1e6)
     beta: float = between(1.0, 0.0, 1e6)
+    mrt_action_cost: float = between(0.0, 0.0, 1.0)
     no_baseline: bool = False
     scale_negative: float = between(1.0, 0.0, 1e6)
 
@@ -128,5 +130,5 @@ PRESETS: dict[str, dict[str, Any]] = {
     "ha": {**HARD, "mode": "mle"},
     "ca-mrt": {**EDITS, "mode": "mrt"},
     "ha-mrt": {**HARD, "mode": "mrt"},
-    "ca-mrt-a": {**EDITS, "mode": "mrt", "beta": 0.8},
+    "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
 }

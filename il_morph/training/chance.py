@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +12,11 @@ class Uniform(Protocol):
     """Numbers from 0 up to 1, such as those of random.Random."""
 
     def random(self) -> float: ...
+
+
+def stream_of_sample(random: Random, batch_size: int) -> Random:
+    """The random numbers of one sample. In a batch each has a stream of its own: samples may be visited together."""
+    return random if batch_size == 1 else Random(random.getrandbits(64))
 
 
 def draw(weights: np.ndarray, random: Uniform) -> int:

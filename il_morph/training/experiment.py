@@ -91,9 +91,6 @@ class Experiment:
     def _check_mode(self) -> None:
         mode, training = self.training.mode, self.training
         pretrained = self.reload_path or training.pretrain_epochs or training.pretrain_until
-        if mode == "mrt" and training.beta > 1:
-            raise InputError(f"--beta takes a number from 0 up to 1 with --mode=mrt, not {training.beta:g}: it is the weight "
-                             "of the string's risk")
         if mode in ("mrt", "rl") and not pretrained:
             raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it in the "
                              "same run with --pretrain-epochs or --pretrain-until")

@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from math import exp
 from random import Random
-from typing import Sequence
+from typing import Optional, Sequence
 
 import numpy as np
 
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.chance import draw
-from il_morph.training.engine import AT_END, BEFORE_END, SampleDecoder, State, Step, StepLoss, Visit, supports
+from il_morph.training.chance import draw, stream_of_sample
+from il_morph.training.engine import (
+    AT_END, BEFORE_END, BEFORE_END_OR_END, SampleDecoder, State, Step, StepLoss, Visit, supports)
 from il_morph.training.likelihood import ExpertTeacher
 from il_morph.training.rollouts import Configuration, RollOuts
-from il_morph.transitions.actions import END, MAX_ACTIONS
-from il_morph.transitions.expert import Expert, matched, optimal_actions, regrets
+from il_morph.transitions.actions import COPY, DELETE, END, MAX_ACTIONS
+from il_morph.transitions.expert import Counting, Expert, LengthCounting, ProgramCounting, optimal_actions, regrets
 
 MAX_EXPONENT = 700.0  # of a float
+BIASED = 0.5  # the share of the steps that --il-bias-inserts is about
 
 
 def model_rollin_probability(settings: TrainingSettings, epoch: int) -> float:
-    """e, the probability that the next action is sampled from the model (epochs count from 0)."""
+    """e, the probability that the next action is sampled from the model; epochs count from 0, after teacher forcing."""
     k = settings.il_k
-    if epoch < settings.il_tforcing_epochs:
+    epoch -= settings.il_tforcing_epochs
+    if epoch < 0:
         return 0.0
     if settings.il_decay == "exponential":
         return 1 - k ** epoch
     return 1 - k / (k + exp(min(epoch / k, MAX_EXPONENT)))
+
+
+class RollOutDraws:
+    """The expert rolls out with probability `--il-beta`: drawn for a sequence, or for each step of it."""
+
+    def __init__(self, settings: TrainingSettings, random: Random):
+        self.settings, self.random = settings, random
+        self.model = self._draw()
+
+    def _draw(self) -> bool:
+        return self.random.random() > self.settings.il_beta
+
+    def model_rolls_out(self, steps: int) -> bool:
+        if not self.settings.il_global_rollout and steps:
+            self.model = self._draw()
+        return self.model
 
 
 class ImitationLearning:
@@ -36,6 +55,9 @@ class ImitationLearning:
     def __init__(self, vocabulary: Vocabulary, settings: TrainingSettings, random: Random):
         self.vocabulary, self.settings, self.random = vocabulary, settings, random
         self.system, self.symbols = vocabulary.system, vocabulary.actions.symbols
+        self.program = settings.il_rules == "program"
+        self.counting = (LengthCounting if not settings.il_optimal_oracle
+                         else ProgramCounting if self.program else Counting)
         self.supports = supports(vocabulary)
         self.valid = [np.flatnonzero(support) for support in self.supports]
         self.experts: dict[Instance, Expert] = {}
@@ -48,62 +70,55 @@ class ImitationLearning:
         """The expert of a pair is kept from epoch to epoch."""
         if instance not in self.experts:
             sample = instance.sample
-            self.experts[instance] = self.system.expert(
-                sample.input, sample.output, self.vocabulary.actions_of(sample.output), self.settings.il_optimal_oracle)
+            self.experts[instance] = self.system.expert(sample.input, sample.output,
+                                                        self.vocabulary.actions_of(sample.output))
         return self.experts[instance]
 
     def teachers(self, instances: Sequence[Instance]) -> list[ExpertTeacher]:
         return [ExpertTeacher(self.expert(instance), self.vocabulary) for instance in instances]
 
     def visit(self, decoder: SampleDecoder) -> Visit:
-        instance = decoder.instance
-        expert, j = self.expert(instance), 0
-        self._draw_rollout()
-        rollouts = self._rollouts(decoder, expert.target)
+        instance, random = decoder.instance, stream_of_sample(self.random, self.settings.batch_size)
+        expert, draws = self.expert(instance), RollOutDraws(self.settings, random)
+        counting = self.counting(expert.target)
+        rollouts = RollOuts(decoder, expert.target, self.system, self.symbols, self.supports, self.settings)
         at = Configuration(decoder.initial_state(), instance.start)
         action = self.system.initial_action
         while action != END and at.steps < MAX_ACTIONS:
             at.state = yield Step(at.state, action, at.position)
             support = AT_END if at.position == instance.end else BEFORE_END
-            costs = expert.candidates(at.position - instance.start, j)
-            if len(costs) > 1 and self._model_rolls_out(at.steps):
-                costs = yield from rollouts.costs(at, list(costs))
+            costs = expert.candidates(at.position - instance.start, counting.place(at.output))
+            free = self._free_insertion(costs, random)
+            if len(costs) > 1 and draws.model_rolls_out(at.steps):
+                costs = yield from rollouts.costs(at, [action for action in costs if action != free])
+            if free is not None:
+                costs[free] = costs[COPY]
             self.leave_loss(decoder, at.state, costs, support)
-            action = self._roll_in(decoder, at.state, optimal_actions(costs), support)
+            action = self._roll_in(decoder, at.state, optimal_actions(costs), support, random)
             rollouts.advance(action)
-            written = self.system.written(action, instance.text[at.position], self.symbols)
-            j = matched(expert.target, written, j)
-            at = at.after(action, written, self.system)
+            at = at.after(action, self.system.written(action, instance.text[at.position], self.symbols), self.system)
         return at.steps
 
-    def _rollouts(self, decoder: SampleDecoder, target: str) -> RollOuts:
-        settings = self.settings
-        return RollOuts(decoder, target, self.system, self.symbols, self.supports, settings.il_rollout_loss,
-                        settings.il_bias_inserts, exact=settings.il_loss != "nll")
+    def _free_insertion(self, costs: dict[int, float], random: Random) -> Optional[int]:
+        """`--il-bias-inserts`: in half of the steps the insertion that COPY could replace costs as much as COPY."""
+        if not self.settings.il_bias_inserts or random.random() >= BIASED or COPY not in costs:
+            return None
+        return next(action for action in costs if action >= self.system.first_insert)
 
-    def _draw_rollout(self) -> None:
-        """The expert rolls out with probability `--il-beta`."""
-        self.rolling_out = self.random.random() >= self.settings.il_beta
-
-    def _model_rolls_out(self, steps: int) -> bool:
-        if not self.settings.il_global_rollout and steps:
-            self._draw_rollout()
-        return self.rolling_out
-
-    def _roll_in(self, decoder: SampleDecoder, state: State, optimal: Sequence[int], support: int) -> int:
+    def _roll_in(self, decoder: SampleDecoder, state: State, optimal: Sequence[int], support: int, random: Random) -> int:
         """The next action: sampled from the model, or one of the expert's."""
-        if self.model_rollin and self.random.random() < self.model_rollin:
-            return self._sample(decoder.scores(state), support)
+        if self.model_rollin and random.random() < self.model_rollin:
+            return self._sample(decoder.scores(state), support, random)
         if len(optimal) == 1:
             return optimal[0]
         if self.settings.il_rollin == "uniform":
-            return self.random.choice(optimal)
+            return random.choice(optimal)
         return max(optimal, key=decoder.scores(state).__getitem__)
 
-    def _sample(self, scores: Sequence[float], support: int) -> int:
+    def _sample(self, scores: Sequence[float], support: int, random: Random) -> int:
         valid = self.valid[support]
         raised = np.asarray(scores)[valid]
-        return int(valid[draw(np.exp(raised - raised.max()), self.random)])
+        return int(valid[draw(np.exp(raised - raised.max()), random)])
 
     def leave_loss(self, decoder: SampleDecoder, state: State, costs: dict[int, float], support: int) -> None:
         """The loss of a step: nll, softmax-margin or mse."""
@@ -111,7 +126,17 @@ class ImitationLearning:
         if self.settings.il_loss == "nll":
             decoder.step_loss(state, StepLoss(optimal, support))
         elif self.settings.il_loss == "softmax-margin":
-            decoder.step_loss(state, StepLoss(optimal, support, regrets(costs, self.supports[support])))
+            decoder.step_loss(state, StepLoss(optimal, *self._margins(costs, support)))
         else:
             regret = regrets(costs, self.supports[support])
             decoder.regression_loss(state, support, -regret / (regret.max() or 1.0))
+
+    def _margins(self, costs: dict[int, float], support: int) -> tuple[int, np.ndarray]:
+        """The support of a softmax and the regrets that are added to its scores.
+
+        Where the target is complete and input is left, the authors' program finds END, which is not valid, to be
+        free of regret, and DELETE as bad as everything else.
+        """
+        if self.program and list(costs) == [DELETE]:
+            return BEFORE_END_OR_END, regrets({END: 0.0}, self.supports[BEFORE_END_OR_END])
+        return support, regrets(costs, self.supports[support])

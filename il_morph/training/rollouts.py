@@ -12,6 +12,7 @@ from typing import Any, Generator, Sequence
 import editdistance
 import numpy as np
 
+from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import AT_END, BEFORE_END, Request, Rows, SampleDecoder, State, StepRows
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.transitions.expert import BETA
@@ -50,8 +51,7 @@ class RollOut:
 class RollOuts:
     """The roll-outs along one sample.
 
-    `exact` says that the cost of every candidate is needed; otherwise a candidate whose edits
-    already exceed the cost of a finished one is dropped, as it cannot be optimal.
+    With nll only the optimal candidates count: one whose edits already exceed the cost of a finished one is dropped.
     """
 
     decoder: SampleDecoder
@@ -59,10 +59,12 @@ class RollOuts:
     system: TransitionSystem
     symbols: Sequence[str]
     supports: np.ndarray
-    loss: str = "edits"
-    bias_inserts: bool = False
-    exact: bool = False
+    settings: TrainingSettings
     known: dict[int, RollOut] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.program = self.settings.il_rules == "program"
+        self.exact = self.program or self.settings.il_loss != "nll"
 
     def costs(self, at: Configuration, candidates: Sequence[int]) -> Generator[Request, Any, dict[int, float]]:
         """The cost of each candidate; infinite if it was dropped."""
@@ -71,6 +73,8 @@ class RollOuts:
         if batch:
             with self.decoder.rows(at.state, len(batch)) as rows:
                 yield from self._run(rows, batch, list(rollouts.values()), at)
+        if self.program:  # its roll-outs stay in the graph
+            self.decoder.look_up([action for rollout in batch for action in rollout.actions[:-1]])
         self.known = rollouts
         return {action: self._cost(rollout, at) for action, rollout in rollouts.items()}
 
@@ -87,16 +91,14 @@ class RollOuts:
         return RollOut([action], self.system.advance(at.position, action), self._edit(action))
 
     def _edit(self, action: int) -> float:
-        """1 for an insertion or deletion; `--il-bias-inserts` scores insertions like copies."""
-        if self.bias_inserts and action >= self.system.first_insert:
-            return 0.0
-        return float(self.system.cost(action))
+        """1 for an insertion or deletion, and for END in the authors' program."""
+        return 1.0 if action == END and self.program else float(self.system.cost(action))
 
     def _cost(self, rollout: RollOut, at: Configuration) -> float:
         """The edits, or the paper's β·distance(y, target) + edits."""
         if rollout.dropped:
             return inf
-        if self.loss == "edits":
+        if self.settings.il_rollout_loss == "edits":
             return rollout.edits
         text = self.decoder.instance.text
         output = at.output + self.system.output(rollout.actions, text, at.position, self.symbols)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from statistics import fmean
 from typing import Any, Callable, Generator, Optional, Sequence
 
 import editdistance
@@ -11,7 +12,7 @@ import numpy as np
 from il_morph.model.search import execute
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.chance import draw
+from il_morph.training.chance import draw, stream_of_sample
 from il_morph.training.engine import AT_END, BEFORE_END, Request, Rows, SampleDecoder, StepRows, Visit, supports
 from il_morph.training.likelihood import GoldTeacher
 from il_morph.transitions.actions import END, MAX_ACTIONS
@@ -45,7 +46,11 @@ class SequenceObjective:
     def __init__(self, vocabulary: Vocabulary, settings: TrainingSettings, random: Random, gold: GoldSequences):
         self.vocabulary, self.settings, self.random, self.gold = vocabulary, settings, random, gold
         self.system = vocabulary.system
-        self.sampler = Sampler(vocabulary, random)
+        self.sampler = Sampler(vocabulary)
+
+    def sample(self, decoder: SampleDecoder, and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
+        random = stream_of_sample(self.random, self.settings.batch_size)
+        return self.sampler.sample(decoder, self.settings.sample_size, random, and_greedy)
 
     def begin_epoch(self, epoch: int) -> None:
         """No schedule depends on the epoch."""
@@ -79,7 +84,7 @@ class MinimumRisk(SequenceObjective):
         one throws the model off.
         """
         gold = tuple(self.gold[decoder.instance])
-        drawn = yield from self.sampler.sample(decoder, self.settings.sample_size)
+        drawn = yield from self.sample(decoder)
         sampled = {actions for actions, log_p in drawn if log_p >= MIN_LOG_PROBABILITY}
         sequences = [gold, *sorted(sampled - {gold})]
         if len(sequences) == 1:
@@ -88,11 +93,12 @@ class MinimumRisk(SequenceObjective):
         return 1
 
     def risks(self, instance: Instance, sequences: Sequence[Sequence[int]]) -> list[float]:
-        """−1 when correct, else the normalised distance; `--beta` below 1 mixes in the action cost."""
-        beta = self.settings.beta
-        distances = [self.distance(instance, actions) for actions in sequences]
+        """−1 when correct, else `--beta` times the normalised distance; `--mrt-action-cost` is the share of the cost."""
+        share = self.settings.mrt_action_cost
+        risks = [self.settings.beta * distance if distance else -1.0
+                 for distance in (self.distance(instance, actions) for actions in sequences)]
         costs = min_max([sum(map(self.system.cost, actions)) for actions in sequences])
-        return [beta * (distance or -1.0) + (1 - beta) * cost for distance, cost in zip(distances, costs)]
+        return [(1 - share) * risk + share * cost for risk, cost in zip(risks, costs)]
 
 
 class Reinforce(SequenceObjective):
@@ -101,28 +107,36 @@ class Reinforce(SequenceObjective):
     def visit(self, decoder: SampleDecoder) -> Visit:
         """There is nothing to learn if all advantages are zero."""
         instance = decoder.instance
-        drawn = yield from self.sampler.sample(decoder, self.settings.sample_size, and_greedy=True)
+        drawn = yield from self.sample(decoder, and_greedy=True)
         greedy, *sampled = [actions for actions, _ in drawn]
         rewards = [self.reward(instance, actions) for actions in sampled]
         advantages = self.advantages(rewards, self.reward(instance, greedy))
-        kept = [(actions, advantage) for actions, advantage in zip(sampled, advantages) if advantage]
-        if not kept:
+        if not any(advantages.values()):
             return 0
-        weights = [advantage / len(actions) / len(kept) for actions, advantage in kept]
-        decoder.sequence_loss([actions for actions, _ in kept], weights)
+        weights = [advantage / len(sampled[n]) / len(advantages) for n, advantage in advantages.items()]
+        decoder.sequence_loss([sampled[n] for n in advantages], weights)
         return 1
 
     def reward(self, instance: Instance, actions: Sequence[int]) -> float:
         distance = self.distance(instance, actions)
         return -self.settings.beta * distance if distance else 1.0
 
-    def advantages(self, rewards: Sequence[float], baseline: float) -> list[float]:
-        if self.settings.no_baseline:
-            spread = max(rewards) - min(rewards) or 1.0
-            centred = [(reward - sum(rewards) / len(rewards)) / spread for reward in rewards]
-        else:
-            centred = [reward - baseline for reward in rewards]
-        return [advantage * (self.settings.scale_negative if advantage < 0 else 1.0) for advantage in centred]
+    def advantages(self, rewards: Sequence[float], baseline: float) -> dict[int, float]:
+        """Those that are not zero, by the number of the sample; negative ones are scaled.
+
+        Without baseline the rewards that are not zero, centred and divided by their range.
+        """
+        baseline = 0.0 if self.settings.no_baseline else baseline
+        scaled = {n: (reward - baseline) * (self.settings.scale_negative if reward < baseline else 1.0)
+                  for n, reward in enumerate(rewards)}
+        kept = {n: advantage for n, advantage in scaled.items() if advantage}
+        return centred(kept) if self.settings.no_baseline and kept else kept
+
+
+def centred(values: dict[int, float]) -> dict[int, float]:
+    """Around zero, in units of their range; all 0 if they are equal."""
+    mean, spread = fmean(values.values()), max(values.values()) - min(values.values())
+    return {n: (value - mean) / (spread or 1.0) for n, value in values.items()}
 
 
 def min_max(values: Sequence[float]) -> list[float]:
@@ -134,17 +148,17 @@ def min_max(values: Sequence[float]) -> list[float]:
 class Sampler:
     """Samples action sequences from the model, those of a sample in one batch."""
 
-    def __init__(self, vocabulary: Vocabulary, random: Random):
-        self.system, self.random = vocabulary.system, random
-        self.supports = supports(vocabulary)
+    def __init__(self, vocabulary: Vocabulary):
+        self.system, self.supports = vocabulary.system, supports(vocabulary)
 
-    def sample(self, decoder: SampleDecoder, size: int, and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
+    def sample(self, decoder: SampleDecoder, size: int, random: Random,
+               and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
         """So many sequences with their log P; `and_greedy` puts the greedy one first."""
         with decoder.initial_rows(size + and_greedy) as rows:
-            found = yield from self._run(decoder, rows, size + and_greedy, 0 if and_greedy else None)
+            found = yield from self._run(decoder, rows, size + and_greedy, random, 0 if and_greedy else None)
         return found
 
-    def _run(self, decoder: SampleDecoder, rows: Rows, number: int,
+    def _run(self, decoder: SampleDecoder, rows: Rows, number: int, random: Random,
              greedy: Optional[int]) -> Generator[Request, Any, Sampled]:
         instance = decoder.instance
         actions, positions = [self.system.initial_action] * number, [instance.start] * number
@@ -154,7 +168,7 @@ class Sampler:
             rows = yield StepRows(rows, actions, positions)
             scores = self._log_probabilities(decoder.rows_scores(rows), positions, instance.end)
             for row in live:
-                action = int(scores[row].argmax()) if row == greedy else draw(np.exp(scores[row]), self.random)
+                action = int(scores[row].argmax()) if row == greedy else draw(np.exp(scores[row]), random)
                 histories[row].append(action)
                 log_probabilities[row] += scores[row, action]
                 actions[row], positions[row] = action, self.system.advance(positions[row], action)

@@ -35,19 +35,52 @@ def matched(target: str, output: str, j: int = 0) -> int:
     return j
 
 
+class Counting:
+    """Follows an output as it grows: its place j in the target. To be asked once before each action."""
+
+    def __init__(self, target: str):
+        self.target, self.j, self.counted = target, 0, 0
+
+    def place(self, output: str) -> int:
+        self.j = matched(self.target, output[self.counted:], self.j)
+        self.counted = len(output)
+        return self.j
+
+
+class ProgramCounting(Counting):
+    """As the authors' program counts: from a set of positions of errors in the output.
+
+    An error is found again when nothing was written since (it was followed by DELETE), and counts twice.
+    """
+
+    def __init__(self, target: str):
+        super().__init__(target)
+        self.errors: set[int] = set()
+
+    def place(self, output: str) -> int:
+        n = len(output) - len(self.errors)
+        if n > 0 and (n > len(self.target) or output[-1] != self.target[n - 1]):
+            n -= 1
+            self.errors.add(len(output) - 1)
+        return min(n, len(self.target))
+
+
+class LengthCounting(Counting):
+    """No error is remembered (`--no-il-optimal-oracle`): the place is the length of the output, right or wrong."""
+
+    def place(self, output: str) -> int:
+        return min(len(output), len(self.target))
+
+
 class Expert:
     """The expert of one pair. `insertions[j]` is the action INSERT(t_j)."""
 
-    def __init__(self, x: str, target: str, insertions: Sequence[int], optimal: bool = True):
+    def __init__(self, x: str, target: str, insertions: Sequence[int]):
         self.x, self.target, self.insertions = x, target, insertions
         self.costs = edit_costs(x, target)
-        self.optimal = optimal
 
     def candidates(self, i: int, j: int) -> dict[int, float]:
-        """The actions on the way to the target with their cost-to-go.
-
-        The expert that is not optimal (`--no-il-optimal-oracle`) copies whenever it can.
-        """
+        """The actions on the way to the target with their cost-to-go."""
         if j == len(self.target):
             return {DELETE: 0} if i < len(self.x) else {END: 0}
         insert = {self.insertions[j]: 1 + self.costs[i][j + 1]}
@@ -55,8 +88,7 @@ class Expert:
             return insert
         if self.x[i] != self.target[j]:
             return {DELETE: 1 + self.costs[i + 1][j], **insert}
-        copy = {COPY: self.costs[i + 1][j + 1]}
-        return {**copy, DELETE: 1 + self.costs[i + 1][j], **insert} if self.optimal else copy
+        return {COPY: self.costs[i + 1][j + 1], DELETE: 1 + self.costs[i + 1][j], **insert}
 
     def number_of_optimal_sequences(self) -> int:
         """How many sequences of actions lead to the target at the least cost."""

@@ -74,7 +74,7 @@ class TransitionSystem:
         """The gold actions of an aligned pair as symbols, END included."""
         raise TypeError(f"the system {self.name} has no gold sequences")
 
-    def expert(self, x: str, target: str, insertions: Sequence[int], optimal: bool = True) -> Expert:
+    def expert(self, x: str, target: str, insertions: Sequence[int]) -> Expert:
         """The expert of a pair; `insertions` are the actions that insert the target's characters."""
         raise TypeError(f"the system {self.name} has no expert")
 
@@ -108,8 +108,8 @@ class EditSystem(TransitionSystem):
                 insertions += [y] if y != GAP else []
         return actions
 
-    def expert(self, x: str, target: str, insertions: Sequence[int], optimal: bool = True) -> Expert:
-        return Expert(x, target, insertions, optimal)
+    def expert(self, x: str, target: str, insertions: Sequence[int]) -> Expert:
+        return Expert(x, target, insertions)
 
 
 class HardAttentionSystem(TransitionSystem):

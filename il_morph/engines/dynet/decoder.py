@@ -64,8 +64,13 @@ class DynetDecoder:
         scores = np.array(self.graph.unmasked_logits(rows).vec_value(), dtype=np.float32)
         return scores.reshape(-1, len(self.network.vocabulary.actions))
 
+    def look_up(self, actions: Sequence[int]) -> None:
+        if actions:
+            rows = self.network.actions.rows(sorted(set(actions)))
+            self.losses.append(dy.sum_batches(dy.sum_elems(rows)) * 0.0)
+
     def step_loss(self, state: DynetState, loss: StepLoss) -> None:
-        logits = state.logits
+        logits = state.logits if loss.support == state.support else self.graph.logits(state.cells, loss.support)
         if loss.margins is not None:
             logits = logits + dy.inputVector(loss.margins.tolist())
         self.losses.append(negative_log_likelihood(logits, loss.optimal))

@@ -33,26 +33,33 @@ class DynetLearner:
         self.objective.begin_epoch(epoch)
 
     def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
+        """The loss of a batch is the sum of the losses that were left, divided by the sum of their counts."""
         dy.renew_cg()
-        losses = [loss for loss in map(self.loss, batch) if loss is not None]
-        if not losses:
+        visits = [visit for visit in map(self.visit, batch) if visit[1]]
+        if not visits:
             return 0.0, 0
-        loss = dy.average(losses)
+        loss = dy.esum([loss for losses, _ in visits for loss in losses]) / sum(count for _, count in visits)
         value = loss.value()
         if self.settings.l2:
-            loss += dy.esum([dy.squared_norm(block) for block in self.network.matrices()]) * self.settings.l2
+            loss += self.penalty()
         try:
             loss.backward()
             self.optimizer.update()
         except RuntimeError as error:  # DyNet: "Magnitude of gradient is bad"
             raise diverged(self.epoch, str(error)) from error
-        return value, len(losses)
+        return value, len(visits)
 
-    def loss(self, instance: Instance) -> "dy.Expression | None":
-        """The loss of a sample in the current graph; None if there is nothing to learn from it."""
+    def visit(self, instance: Instance) -> tuple[list[dy.Expression], int]:
+        """The losses of a sample in the current graph, and what their sum is divided by."""
         decoder = DynetDecoder(self.network, instance, self.settings.dropout)
         count = reply_to(self.objective.visit(decoder), decoder.serve)
-        return dy.esum(decoder.losses) / count if count else None
+        return decoder.losses, count
+
+    def penalty(self) -> dy.Expression:
+        """Half the sum of the norms of the weight matrices, times `--l2`."""
+        norms = [dy.sqrt(dy.esum([dy.squared_norm(block) for block in matrix.blocks.values()]))
+                 for matrix in self.network.matrices()]
+        return dy.esum(norms) * (0.5 * self.settings.l2)
 
     def weights(self) -> dict[str, np.ndarray]:
         return self.network.weights()

@@ -16,7 +16,7 @@ import numpy as np
 
 from il_morph.engines.dynet.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
 from il_morph.model.architecture import Architecture, Layer, Weight
-from il_morph.training.engine import AT_END, BEFORE_END, supports
+from il_morph.training.engine import AT_END, BEFORE_END, BEFORE_END_OR_END, supports
 from il_morph.transitions.actions import UNK
 from il_morph.model.vocabulary import Instance, Vocabulary
 
@@ -41,7 +41,8 @@ class Network:
                                           self.settings.dec_hidden)
         self.collection = dy.ParameterCollection()
         self._declare(self.architecture)
-        self.dense = [*self.matrices(), *(vector.parameter for vector in self.vectors())]
+        blocks = [block for matrix in self.matrices() for block in matrix.blocks.values()]
+        self.dense = blocks + [vector.parameter for vector in self.vectors()]
         self.masks = np.where(supports(vocabulary), 0.0, MASKED).tolist()
 
     def _declare(self, architecture: Architecture) -> None:
@@ -84,10 +85,9 @@ class Network:
         cells = [part for cell in self.cells() for part in cell.parameters()]
         return self.tables + cells + [part for pair in self.affines() for part in pair]
 
-    def matrices(self) -> list:
-        """The weight matrices' blocks, which the l2 penalty is on."""
-        matrices = [m for cell in self.cells() for m in cell.matrices()] + [matrix for matrix, _ in self.affines()]
-        return [block for matrix in matrices for block in matrix.blocks.values()]
+    def matrices(self) -> list[Matrix]:
+        """The weight matrices, which the l2 penalty is on."""
+        return [m for cell in self.cells() for m in cell.matrices()] + [matrix for matrix, _ in self.affines()]
 
     def vectors(self) -> list[Vector]:
         return [bias for cell in self.cells() for bias in cell.b.values()] + [bias for _, bias in self.affines()]
@@ -241,9 +241,11 @@ class SampleGraph:
         elements = [position - self.instance.start for position in positions]
         return {gate: dy.pick_batch_elems(batch, elements) for gate, batch in self.positions.items()}
 
-    def logits(self, states: list[CellState], at_end: bool) -> dy.Expression:
-        """The scores of the actions; those of invalid actions are MASKED."""
-        return self._output(self.biases[at_end], states[-1].h)
+    def logits(self, states: list[CellState], support: int) -> dy.Expression:
+        """The scores of the actions; those that are not in the support are MASKED."""
+        if support == BEFORE_END_OR_END:
+            return self._output(self.network.output[1].parameter + dy.inputVector(self.network.masks[support]), states[-1].h)
+        return self._output(self.biases[support], states[-1].h)
 
     def unmasked_logits(self, states: list[CellState]) -> dy.Expression:
         return self._output(self.network.output[1].parameter, states[-1].h)
