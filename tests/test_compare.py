@@ -1,4 +1,5 @@
 """`il-morph table --compare`: what is set beside what, and the figures."""
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -9,7 +10,8 @@ from il_morph.commands import main
 from il_morph.reproduction.comparisons import compare as comparisons
 from il_morph.reproduction.facts import NAMES, load_table
 from il_morph.reproduction.published import load_published
-from il_morph.reproduction.runs import OLD_HEADER, Run
+from il_morph.reproduction.measured import OLD_HEADER
+from il_morph.reproduction.runs import Run
 from tests.cli import ROOT
 from tests.shared import SHARED, needs_shared
 
@@ -160,6 +162,27 @@ def test_output_and_picture_are_written(files, tmp_path, compare):
     assert (process.returncode, process.stdout) == (0, ""), process.stderr
     assert (tmp_path / "c.md").read_text(encoding="utf-8") == compare("sigmorphon2017", *files).stdout
     assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")[:1000]
+
+
+def test_the_picture_says_what_it_shows(files, tmp_path, compare):
+    """The same points, the same words in the file, whichever matplotlib drew it."""
+    pytest.importorskip("matplotlib")
+    said = []
+    for runs in ([], [("danish", "1", 39)]):
+        add_runs(files, *runs)
+        compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+        said.append(re.search("<dc:description>(.*)</dc:description>", (tmp_path / "p.svg").read_text("utf-8"))[1])
+    assert said[0].startswith("2 points, ") and said[0] == said[1], "nothing was published of Danish"
+    add_runs(files, ("latin", "1+2+3+4+5", 31))
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    assert "3 points, " in (tmp_path / "p.svg").read_text("utf-8")
+
+
+def test_a_picture_needs_matplotlib(files, tmp_path, compare, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    process = compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    assert process.returncode == 2 and "--plot needs matplotlib: pip install 'il-morph[plots]'" in process.stderr
+    assert process.stdout == "" and not (tmp_path / "p.svg").exists()
 
 
 @pytest.mark.parametrize("flags, message", [

@@ -10,7 +10,7 @@ from il_morph.errors import InputError
 from il_morph.reproduction.facts import NAMES, load_table
 from il_morph.reproduction.comparisons import compare, system_figures
 from il_morph.reproduction.published import load_published
-from il_morph.reproduction.runs import measured, read_runs
+from il_morph.reproduction.measured import measured, read_runs
 from tests.cli import error_of
 from tests.shared import needs_shared, reference_rows
 from tests.table_output import figures_by_column, tsv_rows
@@ -312,6 +312,7 @@ def test_a_folder_that_cannot_be_read_is_named(results2016, capsys, monkeypatch)
 @pytest.mark.parametrize("table, place, what", [
     ("sigmorphon2016", "task1/ca-d/klingon/1", "klingon is not a language of sigmorphon2016"),
     ("celex", "0500/ca-d/rP-pA/7/1", "7 is not a fold of celex, which has 0, 1, 2, 3, 4"),
+    ("sigmorphon2016", "task1/ca-d\tx\ny/russian/1", "'ca-d\\tx\\ny' is no name of a model"),
 ])
 def test_a_run_of_something_that_the_table_does_not_have(tmp_path, capsys, table, place, what):
     add_run(tmp_path / place, 50.0)
@@ -334,11 +335,10 @@ def test_a_run_without_commit(results2016):
     assert [run.commit for run in runs if run.language == "russian"] == ["-", "-", "-"]
 
 
-@pytest.mark.parametrize("right, wrong", [("90.0000", "ninety"), ("90.0000", "nan"), ("task1\t", "task2\t"),
-                                          ("\t1\t7", "\tone\t7"),
-                                          ("90.0000", "101.0000"), ("90.0000", "-1.0000"), ("\t7\t", "\t-7\t"),
-                                          ("1.50", "inf"), ("dynet", "steam"), ("abc1234", "abc 1234"),
-                                          ("\tabc1234", ""), ("abc1234", "abc1234\tmore")])
+@pytest.mark.parametrize("right, wrong", [
+    ("90.0000", "ninety"), ("90.0000", "nan"), ("task1\t", "task2\t"), ("\t1\t7", "\tone\t7"), ("90.0000", "101.0000"),
+    ("90.0000", "-1.0000"), ("\t7\t", "\t-7\t"), ("1.50", "inf"), ("dynet", "steam"), ("dynet", "dynet+native"),
+    ("dynet", "-"), ("abc1234", "abc 1234"), ("\tabc1234", ""), ("abc1234", "abc1234\tmore")])
 def test_a_broken_row_is_named(results2016, tmp_path, right, wrong):
     table = load_table("sigmorphon2016")
     text = measured(read_runs(table, results2016)).replace(right, wrong)
@@ -505,3 +505,56 @@ def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):
     same = tmp_path / "x.tsv"
     message = error_of(capsys, "table", "sigmorphon2016", str(results2016), f"--output={same}", f"--measured={same}")
     assert "same file" in message and not same.exists()
+
+
+# By language
+
+
+def test_a_row_for_each_language_beside_what_was_published(results2016, capsys):
+    lines = text(capsys, "sigmorphon2016", results2016, "--by-language").splitlines()
+    title = lines.index("Votes beside published votes: task1")
+    rows = [line.split() for line in lines[title + 3:title + 5]]
+    assert rows == [["russian", "93.0*", "92.4"], ["german", "97.0*", "96.6"]]
+    title = lines.index("Single models beside published single models: task1")
+    published = load_published(load_table("sigmorphon2016"))
+    for line, language, ours in zip(lines[title + 3:], ("russian", "german", "turkish"), ("91.0", "95.5", "80.0")):
+        theirs = published.find("task1", "CA-D", "single", language, "-")
+        assert line.split() == [language, ours, f"{theirs.accuracy:.1f}", "±", f"{theirs.sd:.1f}"]
+    assert "* fewer than the paper's 5 voted." in lines
+
+
+def test_what_is_not_in_the_paper_is_apart_by_language_too(tmp_path, capsys):
+    add_run(tmp_path / "low" / "ca-r-uniform" / "russian" / "1", 40.0)
+    add_run(tmp_path / "low" / "ca-r" / "russian" / "1", 42.0)
+    add_ensemble(tmp_path / "low" / "ca-r-uniform" / "russian" / "1+2+3+4+5", 43.0)
+    shown = text(capsys, "sigmorphon2017", tmp_path, "--by-language")
+    beside, votes, singles = shown.split("of which nothing was published")
+    assert "42.0" in beside and "uniform" not in beside
+    assert "43.0" in votes and "40.0" in singles
+
+
+def test_languages_for_machines(results2016, capsys):
+    use_engine(results2016 / "task1" / "ca-d" / "russian" / "2", "native")
+    capsys.readouterr()
+    main(["table", "sigmorphon2016", str(results2016), "--by-language", "--format=tsv"])
+    single, vote, *others = tsv_rows(capsys.readouterr().out)
+    assert len(others) == 3
+    assert {key: single[key] for key in ("language", "kind", "ours", "models", "seeds", "full", "published_kind")} == {
+        "language": "russian", "kind": "single", "ours": "91.0000", "models": "2", "seeds": "1,2", "full": "no",
+        "published_kind": "single"}
+    assert (vote["kind"], vote["ours"], vote["seeds"], vote["published"], vote["difference"], vote["engines"]) == (
+        "vote", "93.0000", "1+2", "92.3614", "0.6386", "dynet+native")
+
+
+def test_a_comparison_for_machines_has_a_title_for_each_grid(results2016, capsys):
+    main(["table", "sigmorphon2016", str(results2016), "--compare", "--format=tsv"])
+    titled = [part.splitlines() for part in capsys.readouterr().out.split("# ")[1:]]
+    grids = {part[0]: [line.split("\t") for line in part[1:]] for part in titled}
+    assert grids["How much seeds differ"] == [["setting", "system", "languages (and folds)", "sd"],
+                                              ["task1", "CA-D", "2", "1.12"]]
+    assert grids["How long the runs took"][1][:4] == ["task1", "CA-D", "dynet", "5"]
+
+
+def test_compare_has_all_languages(results2016, capsys):
+    assert "leave --by-language out" in error_of(
+        capsys, "table", "sigmorphon2016", str(results2016), "--compare", "--by-language")

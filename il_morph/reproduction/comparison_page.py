@@ -4,6 +4,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Optional, Sequence
 
+from il_morph.reproduction.by_language import KINDS, fold_remark, language_grid
 from il_morph.reproduction.comparisons import LIKE, Comparison, Summary, compare, scored, summaries
 from il_morph.reproduction.facts import PaperTable
 from il_morph.reproduction.layout import Block, Grid, Heading
@@ -11,8 +12,7 @@ from il_morph.reproduction.published import VOTE, Published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.statistics import (ENOUGH_FREEDOM, ENOUGH_PAIRS, durations, paired_tests, seed_noise,
                                               variants, vote_gains)
-from il_morph.reproduction.tables import KINDS, MEASURE, fold_remark, language_grid
-from il_morph.reproduction.wording import MISSING, names, number, probability, signed
+from il_morph.reproduction.wording import MEASURE, MISSING, names, number, probability, signed
 
 
 def compared(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Comparison]:
@@ -41,7 +41,7 @@ def _engines(runs: Sequence[Run]) -> list[Block]:
 def _sections(table: PaperTable, comparisons: Sequence[Comparison]) -> list[Block]:
     blocks: list[Block] = []
     for setting in table.settings:
-        for kind, title in KINDS.items():
+        for (kind, _), title in KINDS.items():
             own = [each for each in comparisons if (each.setting, each.kind) == (setting, kind)]
             if own:
                 blocks += [Heading(f"{title}: {setting}"), _summary_grid(table, kind, own), language_grid(table, own)]

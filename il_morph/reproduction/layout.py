@@ -8,7 +8,7 @@ from typing import Callable, Sequence, Union
 
 LAYOUTS = ("text", "markdown", "tsv")
 WIDTH = 110  # of lines of text; those of a grid are as wide as they are
-FIGURE = re.compile(r"|[-–]|[-+]?\d[\d.,/+± ()-]*\*?")  # what is set to the right
+FIGURE = re.compile(r"|[-–]|(< )?[-+]?\d[\d.,/+± ()-]*\*?")  # what is set to the right
 MARKS = re.compile(r"[*|]")
 
 

@@ -6,7 +6,7 @@ from typing import Collection, NamedTuple, Optional
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.reproduction.facts import EXPERIMENTS, NONE, PaperTable, lines_of
-from il_morph.reproduction.runs import figure
+from il_morph.reproduction.measured import figure
 
 COLUMNS = ("setting", "system", "kind", "language", "fold", "accuracy", "sd")
 VOTE, SINGLE = "ensemble", "single"

@@ -159,18 +159,21 @@ class PairedTest(NamedTuple):
 
 
 def paired_tests(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[PairedTest]:
-    """Each two systems of the paper, the later row first, on the languages (and folds) that both have: as ours come
-    out, and as published."""
+    """Each two systems of the paper, the later row first, on the languages (and folds) that both have.
+
+    As ours come out, and as published on these languages: beside our single models both singles and votes.
+    """
     tests = []
     for kind, found in ((VOTE, _full_votes(table, runs)), (SINGLE, _means(_single_cells(runs)))):
         for setting, first, second in _pairs(table, found):
             ours = {unit: found[setting, first][unit] - other for unit, other in found[setting, second].items()
                     if unit in found[setting, first]}
-            theirs = _published_differences(table, published, setting, kind, (first, second), dict.fromkeys(
-                language for language, _ in ours))
-            tests += [PairedTest(setting, kind, "ours", first, second, Differences(tuple(ours.values()))),
-                      PairedTest(setting, kind, "published", first, second, Differences(tuple(theirs)))]
-    return [test for test in tests if len(test.differences.values) >= ENOUGH_PAIRS]
+            tests.append(PairedTest(setting, kind, "ours", first, second, Differences(tuple(ours.values()))))
+            languages = list(dict.fromkeys(language for language, _ in ours))
+            for known in (SINGLE, VOTE) if kind == SINGLE else (VOTE,):
+                theirs = _published_differences(table, published, setting, known, (first, second), languages)
+                tests.append(PairedTest(setting, known, "published", first, second, Differences(tuple(theirs))))
+    return list(dict.fromkeys(test for test in tests if len(test.differences.values) >= ENOUGH_PAIRS))
 
 
 def _pairs(table: PaperTable, found: Iterable[Group]) -> Iterator[tuple[str, str, str]]:

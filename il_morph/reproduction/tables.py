@@ -1,23 +1,20 @@
-"""The paper's tables with ours beside them: a line for each system, a row for each language, all tables in one."""
+"""The paper's tables with ours beside them, a line for each system; and all tables in one."""
 from __future__ import annotations
 
 from itertools import compress
 from typing import Iterable, Iterator, Optional, Sequence
 
-from il_morph.reproduction.comparisons import (LIKE, UNLIKE, Comparison, Summary, SystemFigures, compare, scored,
-                                               system_figures)
+from il_morph.reproduction.comparisons import Comparison, Summary, SystemFigures, compare, scored, system_figures
 from il_morph.reproduction.facts import AVERAGE, NONE, PaperTable
 from il_morph.reproduction.layout import Block, Caption, Grid, Remarks
 from il_morph.reproduction.published import VOTE, Published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.statistics import Variant, variants
-from il_morph.reproduction.wording import (MISSING, PARTIAL, difference, exact, listed, names, number, plus_minus,
-                                           signed)
+from il_morph.reproduction.wording import (FOLDS, MEASURE, MISSING, NOTHING, PARTIAL, difference, exact, listed, names,
+                                           number, plus_minus, signed, yes)
 
 WORDS = {"ensemble": "vote", "mean": "mean"}  # what the paper reports
 PUBLISHED_SINGLES = "published singles"
-NOTHING = "There are no runs of our own yet."
-MEASURE = "Test accuracy in percent, beam 4."
 
 
 def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
@@ -132,8 +129,8 @@ def _variant_cells(table: PaperTable, variant: Optional[Variant]) -> list[str]:
 def _remarks(table: PaperTable, lines: Sequence[SystemFigures]) -> Iterator[str]:
     word = WORDS[table.report]
     kind = "majority vote of the seeds" if table.report == "ensemble" else "mean over languages of folds and seeds"
-    yield (f"{word}: {kind}; published: that of the same languages; difference: ours minus the published one, ± its "
-           "standard error over languages; above, below: languages where ours is.")
+    yield (f"{word}: {kind}; published {word}: what was published for the same languages; difference: ours minus the "
+           "published one, ± its standard error over languages; above, below: languages where ours is.")
     if table.report == "ensemble":
         yield ("single models: mean over languages of the mean over seeds, ± standard deviation over the seeds that "
                "all languages have; beside it the published single models of the same languages.")
@@ -201,7 +198,7 @@ def _long_row(source: str, column: str, system: str, model: str, printed: str = 
 
 def _long_line(table: PaperTable, line: SystemFigures) -> list[str]:
     cells = {"figure": table.report, "runs": str(line.runs), "expected": str(line.expected), "of": str(line.groups),
-             "single_sd": exact(line.single_sd), "complete": _yes(line.complete)}
+             "single_sd": exact(line.single_sd), "complete": yes(line.complete)}
     if line.reported:
         cells.update(_long_reported(line.reported))
     if line.singles:
@@ -215,83 +212,8 @@ def _long_reported(reported: Summary) -> dict[str, str]:
     cells = {"ours": exact(reported.ours), "published": exact(reported.published), "difference": exact(own.mean),
              "standard_error": exact(own.standard_error), "languages": str(len(reported.comparisons)),
              "language_names": ",".join(reported.languages), "engines": "+".join(sorted(reported.engines)) or NONE,
-             "published_folds": _yes(not reported.other_folds, _FOLDS) if own.values else NONE}
+             "published_folds": yes(not reported.other_folds, FOLDS) if own.values else NONE}
     return {**cells, "above": str(own.above), "below": str(own.below)} if own.values else cells
-
-
-_FOLDS = ("same", "all")
-
-
-def _yes(value: bool, words: tuple[str, str] = ("yes", "no")) -> str:
-    return words[0] if value else words[1]
-
-
-# By language
-
-
-KINDS = {
-    VOTE: "Votes beside published votes",
-    LIKE: "Single models beside published single models",
-    UNLIKE: "Single models beside published votes (of these no single ones were published)",
-}
-LANGUAGE_HEADER = ["setting", "system", "model", "language", "kind", "ours", "sd", "models", "seeds", "folds", "full",
-                   "published_kind", "published", "published_sd", "published_folds", "difference", "engines"]
-
-
-def language_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
-    """A row for each language: ours beside what was published."""
-    comparisons = compare(table, published, scored(runs))
-    blocks: list[Block] = [table.title, MEASURE]
-    for setting in table.settings:
-        for kind, title in KINDS.items():
-            own = [each for each in comparisons if (each.setting, each.kind) == (setting, kind)]
-            blocks += [Caption(f"{title}: {setting}"), language_grid(table, own)] if own else []
-    if any(each.kind == VOTE and not each.full for each in comparisons):
-        blocks.append(f"{PARTIAL} fewer than the paper's {len(table.seeds)} voted.")
-    return [*blocks, *fold_remark(table, comparisons)] if comparisons else [*blocks, NOTHING]
-
-
-def fold_remark(table: PaperTable, comparisons: Sequence[Comparison]) -> list[Block]:
-    """Folds differ in how hard they are, so it matters which of them were run."""
-    others = Summary(tuple(comparisons)).other_folds
-    if not others:
-        return []
-    return [f"Ours: fold {', '.join(others)} of {len(table.folds)}. The published figures are means over all folds; "
-            "their ± is over folds and seeds. Folds differ in how hard they are."]
-
-
-def language_grid(table: PaperTable, comparisons: Sequence[Comparison]) -> Grid:
-    models = list(dict.fromkeys(each.model for each in comparisons))
-    found = {(each.model, each.language): each for each in comparisons}
-    known = {model: any(found[key].published for key in found if key[0] == model) for model in models}
-    header = ["language"]
-    for model in models:
-        header += [f"{table.row(model)}, ours", "published"] if known[model] else [f"{table.row(model)}, ours"]
-    rows = [[language, *(cell for model in models for cell in _both(found.get((model, language)))[:1 + known[model]])]
-            for language in table.languages if any(each.language == language for each in comparisons)]
-    return Grid(header, rows)
-
-
-def _both(comparison: Optional[Comparison]) -> list[str]:
-    if comparison is None:
-        return ["", ""]
-    mark = PARTIAL if comparison.kind == VOTE and not comparison.full else ""
-    theirs = comparison.published
-    return [number(comparison.ours) + mark, plus_minus(number(theirs.accuracy), theirs.sd) if theirs else ""]
-
-
-def language_tsv(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
-    return [Grid(LANGUAGE_HEADER, [_language_row(table, each) for each in compare(table, published, scored(runs))])]
-
-
-def _language_row(table: PaperTable, each: Comparison) -> list[str]:
-    theirs = each.published
-    kind = ("ensemble" if each.kind in (VOTE, UNLIKE) else "single") if theirs else NONE
-    return [each.setting, table.row(each.model), each.model, each.language, "vote" if each.votes else "single",
-            exact(each.ours), exact(each.sd), str(each.models), ",".join(dict.fromkeys(run.seed for run in each.runs)),
-            ",".join(each.folds), _yes(each.full), kind, exact(theirs.accuracy if theirs else None),
-            exact(theirs.sd if theirs else None), _yes(theirs.same_folds, _FOLDS) if theirs else NONE,
-            exact(each.difference), "+".join(sorted(each.engines)) or NONE]
 
 
 # All tables in one

@@ -6,8 +6,11 @@ from typing import Iterable, Optional, Sequence
 from il_morph.reproduction.comparisons import Summary
 from il_morph.reproduction.facts import NONE
 
+MEASURE = "Test accuracy in percent, beam 4."
+NOTHING = "There are no runs of our own yet."
 MISSING = "–"
 PARTIAL = "*"
+FOLDS = ("same", "all")  # which folds the published figures are of, compared with ours
 FEW = 12  # languages that are named rather than counted
 
 
@@ -49,3 +52,7 @@ def listed(languages: Sequence[str], expected: int) -> str:
     if len(languages) <= FEW:
         return f"{len(languages)} of {expected} ({names(sorted(languages))})"
     return f"{len(languages)} of {expected}"
+
+
+def yes(value: bool, words: tuple[str, str] = ("yes", "no")) -> str:
+    return words[0] if value else words[1]
