@@ -221,7 +221,7 @@ def test_a_published_file_that_is_none(files, content, message, compare):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_model_of_a_table_is_found_among_the_published_results(name, tmp_path):
     """A run of each model finds something to be compared with, in what the script makes of the published results."""
-    script = ROOT / "experiments" / "published.py"
+    script = ROOT / "experiments" / "tools" / "published.py"
     made = subprocess.run([sys.executable, script, SHARED / "reference", f"--output={make(tmp_path)}"],
                           capture_output=True, text=True, timeout=120)
     assert made.returncode == 0, made.stderr

@@ -13,6 +13,7 @@ from il_morph.reproduction.published import SINGLE, VOTE, load_published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.significance import Differences, sign_test, signed_rank_test
 from il_morph.reproduction.statistics import paired_tests
+from il_morph.reproduction.wording import signed
 from tests.shared import needs_shared, reference_rows
 
 TABLES = {"1": "sigmorphon2016", "2": "celex", "3": "lemmatization", "4": "sigmorphon2017"}
@@ -119,6 +120,10 @@ def test_folds_are_pairs_of_their_own():
             for language in table.languages for fold in "01"]
     test, = paired_tests(table, load_published(table), runs)
     assert len(test.differences.values) == 8 and test.sign == 2 / 256
+
+
+def test_a_difference_that_rounds_to_nothing_has_one_sign():
+    assert signed(-0.04) == signed(0.04) == "+0.0" and signed(-0.06) == "-0.1" and signed(None) == "–"
 
 
 # What was published

@@ -1,4 +1,4 @@
-"""Tables and pictures in the texts: up to date with the runs, and made again by experiments/update.py."""
+"""Tables and pictures in the texts: up to date with the runs, and made again by experiments/tools/update.py."""
 import subprocess
 import sys
 
@@ -8,7 +8,7 @@ from il_morph.reproduction.measured import measured
 from il_morph.reproduction.runs import Run
 from tests.cli import ROOT
 
-SCRIPT = ROOT / "experiments" / "update.py"
+SCRIPT = ROOT / "experiments" / "tools" / "update.py"
 MARK = "<!-- table: celex experiments/celex/measured.tsv -->"
 END = "<!-- end of table -->"
 
@@ -18,7 +18,7 @@ def update(*arguments):
 
 
 def test_tables_and_pictures_are_up_to_date():
-    """If not: python experiments/update.py."""
+    """If not: python experiments/tools/update.py."""
     pytest.importorskip("matplotlib")
     done = update("--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -19,7 +19,7 @@ def number(value: Optional[float], digits: int = 1, missing: str = MISSING) -> s
 
 
 def signed(value: Optional[float], digits: int = 1, missing: str = MISSING) -> str:
-    return missing if value is None else f"{value:+.{digits}f}"
+    return missing if value is None else f"{round(value, digits) + 0.0:+.{digits}f}"  # not -0.0
 
 
 def plus_minus(value: str, spread: Optional[float], digits: int = 1) -> str:

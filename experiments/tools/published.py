@@ -13,7 +13,7 @@ Arguments:
                    nwfst_folds.tsv                 NWFST by fold: task (or language), folds in order, mean
 
 Options:
-  --output=FOLDER  write FOLDER/<table>/published.tsv (default: the folder of this script)
+  --output=FOLDER  write FOLDER/<table>/published.tsv (default: FOLDER is experiments)
   -h --help        show this
 """
 from __future__ import annotations
@@ -22,8 +22,8 @@ import sys
 from pathlib import Path
 from typing import Iterator
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+EXPERIMENTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(EXPERIMENTS.parent))
 
 from docopt import docopt  # noqa: E402
 
@@ -89,7 +89,7 @@ def published(table: PaperTable, reference: Path) -> str:
 def main(arguments: dict) -> None:
     texts = {name: published(load_table(name), Path(arguments["REFERENCE"])) for name in NAMES}
     for name, text in texts.items():
-        write_atomically(Path(arguments["--output"] or HERE) / name / "published.tsv", text)
+        write_atomically(Path(arguments["--output"] or EXPERIMENTS) / name / "published.tsv", text)
 
 
 if __name__ == "__main__":
