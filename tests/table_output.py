@@ -17,7 +17,7 @@ def figures_by_column(text: str) -> dict[tuple[str, str, str], dict[str, str]]:
     found: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in tsv_rows(text):
         cells = {"": row["figure"]} if row["source"] == "paper" else {
-            row["figure"]: rounded(row["ours"], ".1f"), "difference": rounded(row["difference"], "+.1f"),
+            row["kind"]: rounded(row["figure"], ".1f"), "difference": rounded(row["difference"], "+.1f"),
             "published": rounded(row["published"], ".1f"), "single mean": rounded(row["single_mean"], ".1f"),
             "single sd": rounded(row["single_sd"], ".2f"), "runs": f"{row['runs']}/{row['expected']}"}
         for figure, cell in cells.items():

@@ -507,6 +507,17 @@ def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):
     assert "same file" in message and not same.exists()
 
 
+def test_single_models_are_set_beside_published_single_models_only(tmp_path, capsys):
+    """Of CA single models were published, of CA-R votes only."""
+    for model in ("ca", "ca-r"):
+        add_run(tmp_path / "low" / model / "russian" / "1", 45.0)
+    main(["table", "sigmorphon2017", str(tmp_path), "--format=tsv"])
+    rows = {row["model"]: row for row in tsv_rows(capsys.readouterr().out) if row["column"] == "low"}
+    single = load_published(load_table("sigmorphon2017")).find("low", "CA", "single", "russian", "-").accuracy
+    assert rows["ca"]["published_singles"] == f"{single:.4f}" and rows["ca-r"]["published_singles"] == "-"
+    assert rows["ca"]["published"] == rows["ca"]["difference"] == "-", "there is no vote"
+
+
 # By language
 
 

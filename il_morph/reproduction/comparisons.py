@@ -154,9 +154,9 @@ class Summary:
         return set().union(*(each.engines for each in self.comparisons))
 
     @property
-    def unlike(self) -> bool:
-        """Is a single model set beside a vote anywhere?"""
-        return any(each.kind == UNLIKE for each in self.comparisons)
+    def published_singles(self) -> Optional[float]:
+        """What was published, if nowhere a single model is set beside a vote."""
+        return self.published if all(each.kind == LIKE for each in self.comparisons) else None
 
     @property
     def other_folds(self) -> list[str]:

@@ -95,8 +95,7 @@ def _single_cells(table: PaperTable, line: SystemFigures) -> list[str]:
         return [number(line.single_sd, 2), runs]
     if line.singles is None:
         return [MISSING, MISSING, f"0/{line.groups}", runs]
-    published = None if line.singles.unlike else line.singles.published
-    return [plus_minus(number(line.singles.ours), line.single_sd), number(published),
+    return [plus_minus(number(line.singles.ours), line.single_sd), number(line.singles.published_singles),
             f"{len(line.singles.comparisons)}/{line.groups}", runs]
 
 
@@ -178,38 +177,39 @@ def _engine_counts(summary: Summary) -> list[str]:
 # For machines
 
 
-LONG_HEADER = ["source", "column", "system", "model", "figure", "ours", "published", "difference", "standard_error",
+LONG_HEADER = ["source", "column", "system", "model", "kind", "figure", "published", "difference", "standard_error",
                "above", "below", "languages", "of", "language_names", "complete", "single_mean", "single_sd",
-               "single_languages", "runs", "expected", "engines", "published_folds"]
+               "single_languages", "published_singles", "runs", "expected", "engines", "published_folds"]
 
 
 def table_tsv(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
     """A row for each system and column of the paper: the paper's figure as printed, then ours."""
-    paper = [_long_row("paper", column, system, NONE, printed=figure)
+    paper = [_long_row("paper", column, system, NONE, kind=table.report, figure=figure)
              for system, figures in table.paper.items() for column, figure in figures.items()]
     lines = _lines(table, compare(table, published, scored(runs)), table.columns, empty=True)
     return [Grid(LONG_HEADER, paper + [_long_line(table, line) for line in lines])]
 
 
-def _long_row(source: str, column: str, system: str, model: str, printed: str = NONE, **cells: str) -> list[str]:
-    known = {"source": source, "column": column, "system": system, "model": model, "figure": printed, **cells}
+def _long_row(source: str, column: str, system: str, model: str, **cells: str) -> list[str]:
+    known = {"source": source, "column": column, "system": system, "model": model, **cells}
     return [known.get(name, NONE) for name in LONG_HEADER]
 
 
 def _long_line(table: PaperTable, line: SystemFigures) -> list[str]:
-    cells = {"figure": table.report, "runs": str(line.runs), "expected": str(line.expected), "of": str(line.groups),
+    cells = {"kind": table.report, "runs": str(line.runs), "expected": str(line.expected), "of": str(line.groups),
              "single_sd": exact(line.single_sd), "complete": yes(line.complete)}
     if line.reported:
         cells.update(_long_reported(line.reported))
     if line.singles:
-        cells.update(single_mean=exact(line.singles.ours), single_languages=str(len(line.singles.comparisons)))
+        cells.update(single_mean=exact(line.singles.ours), single_languages=str(len(line.singles.comparisons)),
+                     published_singles=exact(line.singles.published_singles))
         cells.setdefault("engines", "+".join(sorted(line.singles.engines)) or NONE)
-    return _long_row("ours", line.column, table.row(line.model), line.model, cells.pop("figure"), **cells)
+    return _long_row("ours", line.column, table.row(line.model), line.model, **cells)
 
 
 def _long_reported(reported: Summary) -> dict[str, str]:
     own = reported.differences
-    cells = {"ours": exact(reported.ours), "published": exact(reported.published), "difference": exact(own.mean),
+    cells = {"figure": exact(reported.ours), "published": exact(reported.published), "difference": exact(own.mean),
              "standard_error": exact(own.standard_error), "languages": str(len(reported.comparisons)),
              "language_names": ",".join(reported.languages), "engines": "+".join(sorted(reported.engines)) or NONE,
              "published_folds": yes(not reported.other_folds, FOLDS) if own.values else NONE}
