@@ -32,6 +32,11 @@ class RunFolder:
     def stats(self) -> Path:
         return self.path / "f.stats"
 
+    @property
+    def commit(self) -> Path:
+        """The commit of il-morph that the run was made with, for runs of a table."""
+        return self.path / "commit"
+
     def predictions(self, name: str) -> Path:
         """Of `greedy.dev`, `beam4.test` and so on."""
         return self.path / f"f.{name}.predictions"

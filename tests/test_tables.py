@@ -1,5 +1,6 @@
 """Tables: figures computed by hand from a handful of runs, layouts, measured.tsv, and broken results."""
 import json
+import os
 import statistics
 
 import pytest
@@ -7,9 +8,12 @@ import pytest
 from il_morph.commands import main
 from il_morph.errors import InputError
 from il_morph.reproduction.facts import NAMES, load_table
-from il_morph.reproduction.tables import column_figures, measured, read_runs
+from il_morph.reproduction.comparisons import compare, system_figures
+from il_morph.reproduction.published import load_published
+from il_morph.reproduction.measured import measured, read_runs
 from tests.cli import error_of
 from tests.shared import needs_shared, reference_rows
+from tests.table_output import figures_by_column, tsv_rows
 
 
 def add_run(folder, test, dev=50.0, epochs=7, seconds=90):
@@ -27,8 +31,13 @@ def add_ensemble(folder, accuracy):
 
 def tsv(capsys, *argv):
     assert main(["table", *map(str, argv), "--format=tsv"]) == 0
-    header, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    return {(row[0], row[1], row[2]): dict(zip(header[3:], row[3:])) for row in rows}
+    return figures_by_column(capsys.readouterr().out)
+
+
+def text(capsys, *argv):
+    capsys.readouterr()
+    assert main(["table", *map(str, argv)]) == 0
+    return capsys.readouterr().out
 
 
 @pytest.fixture
@@ -81,8 +90,9 @@ def test_partial_ensembles(capsys, results2016):
     ensemble, difference = rows["ours", "CA-D", "ensemble"], rows["ours", "CA-D", "difference"]
     assert (ensemble["RU"], ensemble["DE"], ensemble["TR"], ensemble["FI"]) == ("93.0", "97.0", "-", "-")
     assert ensemble["Avg"] == "95.0"
-    # The paper has 92.4 for Russian and 96.6 for German.
-    assert (difference["RU"], difference["DE"], difference["TR"], difference["Avg"]) == ("+0.6", "+0.4", "-", "-")
+    # Published are 92.3614 for Russian and 96.5888 for German; the average is that of these two, not the paper's.
+    assert (difference["RU"], difference["DE"], difference["TR"], difference["Avg"]) == ("+0.6", "+0.4", "-", "+0.5")
+    assert rows["ours", "CA-D", "published"]["Avg"] == f"{(92.3614 + 96.5888) / 2:.1f}"
     single = rows["ours", "CA-D", "single mean"]
     assert (single["RU"], single["DE"], single["TR"]) == ("91.0", "95.5", "80.0")
     assert single["Avg"] == f"{(91.0 + 95.5 + 80.0) / 3:.1f}"
@@ -99,11 +109,12 @@ def test_the_ensemble_of_most_seeds_counts(capsys, results2016):
     rows = tsv(capsys, "sigmorphon2016", results2016)
     assert rows["ours", "CA-D", "ensemble"]["RU"] == "94.2"
     assert rows["ours", "CA-D", "runs"]["RU"] == "5/5"
-    assert main(["table", "sigmorphon2016", str(results2016)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    number = next(i for i, line in enumerate(lines) if line.split()[:3] == ["ours", "CA-D", "ensemble"])
-    assert lines[number].split()[3:5] == ["94.2", "97.0*"], "complete, and partial"
-    assert lines[number + 1].split()[:3] == ["difference", "+1.8", "+0.4*"]
+    difference = rows["ours", "CA-D", "difference"]
+    assert (difference["RU"], difference["DE"]) == ("+1.8", "+0.4")
+    lines = [line.split() for line in text(capsys, "sigmorphon2016", results2016, "--by-language").splitlines()]
+    assert ["russian", "94.2", "92.4"] in lines and ["german", "97.0*", "96.6"] in lines, "complete, and partial"
+    overview = text(capsys, "sigmorphon2016", results2016)
+    assert "CA-D    95.6*" in overview and "fewer than the paper's 5 voted in german (2)." in overview
 
 
 def test_the_vote_of_the_papers_seeds_counts_also_where_more_have_voted(capsys, results2016, tmp_path):
@@ -132,23 +143,28 @@ def test_full_means(capsys, full_celex):
     assert rows["ours", "CA-R", "difference"]["Avg"] == f"{81.73 - 88.4:+.1f}"
     assert [rows["ours", "CA-R", "runs"][name] for name in columns] == ["25/25"] * 4
     assert ("ours", "CA-R", "ensemble") not in rows
-    assert main(["table", "celex", str(full_celex)]) == 0
-    ours = [line for line in capsys.readouterr().out.splitlines() if " CA-R  " in line and "mean" in line]
-    assert len(ours) == 1 and "*" not in ours[0], "a full table carries no mark"
+    ours = text(capsys, "celex", full_celex).split("\nOurs\n")[1]
+    line = next(line for line in ours.splitlines() if line.startswith("CA-R  "))
+    differences = [80.23 - 85.612, 81.23 - 94.448, 82.23 - 88.284, 83.23 - 85.344]
+    assert f"{statistics.stdev(differences) / 2:.1f}" == "2.3", "the standard error over four tasks"
+    assert line.split() == ["CA-R", "81.7", "88.4", "-6.7", "±", "2.3", "0", "4", "4/4", "0.15", "100/100"]
+    assert "*" not in ours, "a full table carries no mark"
 
 
 def test_languages_weigh_the_same_whatever_their_number_of_runs(tmp_path):
     table = load_table("lemmatization")
-    header = "setting\tmodel\tlanguage\tfold\tseed\tepochs\tminutes\tdev_greedy\ttest_greedy\tdev_beam4\ttest_beam4\tcommit\n"
+    header = ("setting\tmodel\tlanguage\tfold\tseed\tepochs\tminutes\tdev_greedy\ttest_greedy\tdev_beam4\t"
+              "test_beam4\tcommit\n")
     rows = [("basque", 0, 60.0), ("basque", 1, 70.0), ("irish", 0, 95.0)]
     text = header + "".join(f"wicentowski\tca\t{language}\t{fold}\t1\t3\t1.00\t-\t-\t-\t{accuracy}\tc\n"
                             for language, fold, accuracy in rows)
     (tmp_path / "measured.tsv").write_text(text)
     runs = read_runs(table, tmp_path / "measured.tsv")
-    figures = column_figures(table, runs, "Avg")
-    assert figures.mean == pytest.approx((65.0 + 95.0) / 2)
-    assert figures.sd is None, "only fold 0 has both languages"
-    assert not figures.all_languages
+    assert {run.engine for run in runs} == {"dynet"}, "a list from when there was one engine"
+    figures = system_figures(table, compare(table, load_published(table), runs), "ca", "Avg")
+    assert figures.reported.ours == pytest.approx((65.0 + 95.0) / 2)
+    assert figures.single_sd is None, "only fold 0 has both languages"
+    assert len(figures.reported.comparisons) == 2 < figures.groups and not figures.complete
 
 
 def test_models_outside_the_paper_come_under_their_own_name(capsys, tmp_path):
@@ -156,16 +172,35 @@ def test_models_outside_the_paper_come_under_their_own_name(capsys, tmp_path):
     rows = tsv(capsys, "sigmorphon2017", tmp_path)
     assert rows["ours", "ca-r-uniform", "single mean"] == {"low": "40.0", "medium": "-"}
     assert rows["ours", "ca-r-uniform", "runs"] == {"low": "1/260", "medium": "0/260"}
+    assert rows["ours", "ca-r-uniform", "difference"] == {"low": "-", "medium": "-"}
 
 
-def test_no_difference_to_an_average_of_other_languages(capsys, tmp_path):
+def test_models_outside_the_paper_have_a_section_of_their_own(capsys, tmp_path):
+    add_run(tmp_path / "low" / "ca-r-uniform" / "russian" / "1", 40.0)
+    add_run(tmp_path / "low" / "ca-r" / "russian" / "1", 42.0)
+    add_run(tmp_path / "low" / "ca-r" / "turkish" / "1", 90.0)
+    _, inside, outside = text(capsys, "sigmorphon2017", tmp_path).split("\nOurs")
+    assert inside.startswith(", low\n") and "CA-R " in inside and "uniform" not in inside
+    assert outside.startswith(", not in the paper, low\n")
+    line = next(line for line in outside.splitlines() if line.startswith("ca-r-uniform"))
+    assert line.split() == ["ca-r-uniform", "–", "0/52", "40.0", "1/52", "1/260",
+                            "CA-R", "1", "42.0", "40.0", "-2.0", "–"]
+
+
+def test_a_difference_is_to_what_was_published_for_the_same_languages(capsys, tmp_path):
     for language in load_table("sigmorphon2017").languages:
         for seed in "12":
             add_run(tmp_path / "low" / "ca-r" / language / seed, 50.0)
         add_ensemble(tmp_path / "low" / "ca-r" / language / "1+2", 53.6)
     assert tsv(capsys, "sigmorphon2017", tmp_path)["ours", "CA-R", "difference"] == {"low": "+2.0", "medium": "-"}
     (tmp_path / "low" / "ca-r" / "welsh" / "1+2" / "f.beam4.test.eval").unlink()
-    assert tsv(capsys, "sigmorphon2017", tmp_path)["ours", "CA-R", "difference"] == {"low": "-", "medium": "-"}
+    published = load_published(load_table("sigmorphon2017"))
+    others = [published.find("low", "CA-R", "ensemble", language, ["-"]).accuracy
+              for language in load_table("sigmorphon2017").languages if language != "welsh"]
+    rows = tsv(capsys, "sigmorphon2017", tmp_path)
+    assert rows["ours", "CA-R", "difference"] == {"low": f"{53.6 - statistics.fmean(others):+.1f}", "medium": "-"}
+    assert rows["ours", "CA-R", "published"]["low"] == f"{statistics.fmean(others):.1f}" == "51.5"
+    assert "51 of 52" in text(capsys, "sigmorphon2017", tmp_path)
 
 
 def test_measured_round_trip(capsys, results2016, tmp_path):
@@ -173,10 +208,11 @@ def test_measured_round_trip(capsys, results2016, tmp_path):
     from_folder = tsv(capsys, "sigmorphon2016", results2016, f"--measured={listed}")
     rows = listed.read_text().splitlines()
     assert rows[0].split("\t") == ["setting", "model", "language", "fold", "seed", "epochs", "minutes", "dev_greedy",
-                                   "test_greedy", "dev_beam4", "test_beam4", "commit"]
+                                   "test_greedy", "dev_beam4", "test_beam4", "engine", "commit"]
     assert rows[1].split("\t") == ["task1", "ca-d", "russian", "-", "1", "7", "1.50", "50.0000", "89.0000", "51.0000",
-                                   "90.0000", "abc1234"]
-    assert rows[3].split("\t") == ["task1", "ca-d", "russian", "-", "1+2", "-", "-", "-", "-", "-", "93.0000", "-"]
+                                   "90.0000", "dynet", "abc1234"]
+    assert rows[3].split("\t") == ["task1", "ca-d", "russian", "-", "1+2", "-", "-", "-", "-", "-", "93.0000", "dynet",
+                                   "-"]
     assert len(rows) == 8
     assert tsv(capsys, "sigmorphon2016", listed) == from_folder
     table = load_table("sigmorphon2016")
@@ -186,15 +222,18 @@ def test_measured_round_trip(capsys, results2016, tmp_path):
 def test_markdown(capsys, results2016):
     assert main(["table", "sigmorphon2016", str(results2016), "--format=markdown"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
-    assert len({line.count(" | ") for line in lines if "---" not in line}) == 1
-    assert any(line.startswith("| paper | HA\\* |") for line in lines)
+    paper, ours = ([line for line in lines if line.count(" | ") == count] for count in (11, 10))
+    assert len(paper) == 8 and len(ours) == 2 and len(lines) == 12, "two tables, each with a line below its header"
+    assert any(line.startswith("| HA\\* |") for line in paper) and ours[1].startswith("| CA-D | 95.0\\* |")
 
 
 def test_text_shows_cited_systems_and_their_note(capsys, tmp_path):
     assert main(["table", "sigmorphon2016", str(tmp_path)]) == 0
-    text = capsys.readouterr().out
-    assert [name for name in ("MED [1]", "SOFT [1]", "HA [1]", "[1] MED, SOFT, HA") if name not in text] == []
-    assert "permuted" in text and "no runs of our own" in text
+    shown = capsys.readouterr().out
+    assert [name for name in ("MED [1]", "SOFT [1]", "HA [1]", "[1] MED, SOFT, HA") if name not in shown] == []
+    assert "permuted" in shown and "no runs of our own" in shown
+    med = next(line for line in shown.splitlines() if line.startswith("MED"))
+    assert med.split()[2:] == "91.5 95.8 98.8 98.5 95.5 98.9 96.8 91.5 99.3 89.0 95.6".split(), "as it is printed"
 
 
 def test_unfinished_and_foreign_folders_do_not_count(results2016):
@@ -207,12 +246,78 @@ def test_unfinished_and_foreign_folders_do_not_count(results2016):
         "russian", "german", "turkish"}
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"scores": {}}', '{"scores": {}, "training": {"epochs": 1}}'])
+def stats(**changes):
+    """An f.stats with something changed."""
+    known = {"training": {"epochs": 1, "seconds": 2}, "scores": {"beam4.test": {"accuracy": 50.0}}}
+    return json.dumps({**known, **changes}).encode()
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"{", b"[]", b'{"scores": {}}', b'{"scores": {}, "training": {"epochs": 1}}', b"\xff\xfe\x00", b"[" * 100_000,
+    stats(scores={"beam4.test": {"accuracy": float("nan")}}), stats(scores={"beam4.test": {"accuracy": "50"}}),
+    stats(scores={"beam4.test": {"accuracy": 101}}), stats(scores={"beam4.test": {"accuracy": True}}),
+    stats(scores={"beam4.test": [50.0]}), stats(scores=None), stats(training={"epochs": 1.5, "seconds": 2}),
+    stats(training={"epochs": -1, "seconds": 2}), stats(training={"epochs": 1, "seconds": float("inf")}),
+    stats(training={"epochs": 10 ** 400, "seconds": 2}), stats(engine="steam"), stats(engine=["dynet"]),
+])
 def test_broken_stats_are_named(results2016, content):
     broken = results2016 / "task1" / "ca-d" / "russian" / "1" / "f.stats"
-    broken.write_text(content)
+    broken.write_bytes(content)
     with pytest.raises(InputError, match="russian/1/f.stats is not what"):
         read_runs(load_table("sigmorphon2016"), results2016)
+
+
+NOT_FILES = {"a folder": lambda path: path.mkdir(), "a link to itself": lambda path: path.symlink_to(path),
+             "a link to nothing": lambda path: path.symlink_to("nothing")}
+
+
+def write(content):
+    return lambda path: path.write_bytes(content)
+
+
+@pytest.mark.parametrize("name, damage", [
+    *((name, damage) for name in ("russian/1/f.stats", "russian/1+2/f.beam4.test.eval", "russian/1/commit")
+      for damage in NOT_FILES.values()),
+    *(("russian/1+2/f.beam4.test.eval", write(content)) for content in (
+        b"", b"accuracy\n", b"accuracy   nan\n", b"accuracy  ninety\n", b"accuracy  101\n", b"accuracy -1\n",
+        b"\xff\xfe")),
+    *(("russian/1/commit", write(content)) for content in (
+        b"abc\tdef\n", b"abc\ndef\n", b"\x00\x01", b"\xff\xfe", b"two words\n", b"x" * 1000)),
+])
+def test_a_damaged_folder_is_named_and_nothing_is_written(results2016, tmp_path, capsys, name, damage):
+    """Whatever cannot be read as what it should be: no run is passed over, none comes with a wrong figure."""
+    path = results2016 / "task1" / "ca-d" / name
+    path.unlink()
+    damage(path)
+    listed = tmp_path / "measured.tsv"
+    message = error_of(capsys, "table", "sigmorphon2016", str(results2016), f"--measured={listed}")
+    assert str(path) in message and not listed.exists()
+    assert error_of(capsys, "table", "sigmorphon2016", str(results2016)) == message
+
+
+def test_a_folder_that_cannot_be_read_is_named(results2016, capsys, monkeypatch):
+    """Its runs would be missing from the table."""
+    closed, listdir = str(results2016 / "task1" / "ca-d" / "russian"), os.listdir
+
+    def refuse(folder):
+        if str(folder) == closed:
+            raise PermissionError(13, "Permission denied", closed)
+        return listdir(folder)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    message = error_of(capsys, "table", "sigmorphon2016", str(results2016))
+    assert f"cannot read the folder {closed}: Permission denied" in message
+
+
+@pytest.mark.parametrize("table, place, what", [
+    ("sigmorphon2016", "task1/ca-d/klingon/1", "klingon is not a language of sigmorphon2016"),
+    ("celex", "0500/ca-d/rP-pA/7/1", "7 is not a fold of celex, which has 0, 1, 2, 3, 4"),
+    ("sigmorphon2016", "task1/ca-d\tx\ny/russian/1", "'ca-d\\tx\\ny' is no name of a model"),
+])
+def test_a_run_of_something_that_the_table_does_not_have(tmp_path, capsys, table, place, what):
+    add_run(tmp_path / place, 50.0)
+    message = error_of(capsys, "table", table, str(tmp_path))
+    assert f"{tmp_path / place}: {what}" in message
 
 
 @pytest.mark.parametrize("content", [b"", b"a\tb\n", b"PK\x03\x04\xff\xfe"])
@@ -230,7 +335,10 @@ def test_a_run_without_commit(results2016):
     assert [run.commit for run in runs if run.language == "russian"] == ["-", "-", "-"]
 
 
-@pytest.mark.parametrize("right, wrong", [("90.0000", "ninety"), ("90.0000", "nan"), ("task1\t", "task2\t"), ("\t1\t7", "\tone\t7")])
+@pytest.mark.parametrize("right, wrong", [
+    ("90.0000", "ninety"), ("90.0000", "nan"), ("task1\t", "task2\t"), ("\t1\t7", "\tone\t7"), ("90.0000", "101.0000"),
+    ("90.0000", "-1.0000"), ("\t7\t", "\t-7\t"), ("1.50", "inf"), ("dynet", "steam"), ("dynet", "dynet+native"),
+    ("dynet", "-"), ("abc1234", "abc 1234"), ("\tabc1234", ""), ("abc1234", "abc1234\tmore")])
 def test_a_broken_row_is_named(results2016, tmp_path, right, wrong):
     table = load_table("sigmorphon2016")
     text = measured(read_runs(table, results2016)).replace(right, wrong)
@@ -317,3 +425,147 @@ def test_a_file_that_is_no_list_of_runs_is_not_overwritten(results2016, tmp_path
     assert "neither a results folder nor a list" in error_of(
         capsys, "table", "sigmorphon2016", str(results2016), f"--measured={precious}")
     assert precious.read_text(encoding="utf-8") == "precious\n"
+
+
+def test_a_damaged_list_is_not_written_to(results2016, tmp_path, capsys):
+    listed = tmp_path / "measured.tsv"
+    whole = measured(read_runs(load_table("sigmorphon2016"), results2016))
+    for damaged in (whole.replace("90.0000", "nan").encode(), whole.encode()[:-10], whole.encode() + b"\xff"):
+        listed.write_bytes(damaged)
+        message = error_of(capsys, "table", "sigmorphon2016", str(results2016), f"--measured={listed}")
+        assert str(listed) in message and listed.read_bytes() == damaged
+
+
+# Engines
+
+
+def use_engine(folder, engine):
+    path = folder / "f.stats"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "engine": engine}))
+
+
+def test_the_engine_of_a_run_is_listed_and_that_of_a_vote_is_its_members(results2016, tmp_path, capsys):
+    group = results2016 / "task1" / "ca-d"
+    for folder in (group / "russian" / "2", group / "german" / "1", group / "german" / "2"):
+        use_engine(folder, "native")
+    add_ensemble(group / "turkish" / "8+9", 81.0)
+    listed = tmp_path / "measured.tsv"
+    tsv(capsys, "sigmorphon2016", results2016, f"--measured={listed}")
+    runs = read_runs(load_table("sigmorphon2016"), listed)
+    assert [(run.language, run.seed, run.engine) for run in runs] == [
+        ("russian", "1", "dynet"), ("russian", "2", "native"), ("russian", "1+2", "dynet+native"),
+        ("german", "1", "native"), ("german", "2", "native"), ("german", "1+2", "native"),
+        ("turkish", "1", "dynet"), ("turkish", "8+9", "-")]
+
+
+def test_it_is_said_when_a_figure_mixes_engines(results2016, capsys):
+    assert "engines" not in text(capsys, "sigmorphon2016", results2016)
+    use_engine(results2016 / "task1" / "ca-d" / "turkish" / "1", "native")
+    assert "CA-D: engines are mixed in the single models (dynet: 4, native: 1 runs)" in text(
+        capsys, "sigmorphon2016", results2016)
+    use_engine(results2016 / "task1" / "ca-d" / "russian" / "1", "native")
+    assert "CA-D: engines are mixed in the vote (dynet: 1, dynet+native: 1 runs)" in text(
+        capsys, "sigmorphon2016", results2016)
+    capsys.readouterr()
+    main(["table", "sigmorphon2016", str(results2016), "--format=tsv"])
+    rows = {row["column"]: row["engines"] for row in tsv_rows(capsys.readouterr().out) if row["source"] == "ours"}
+    assert (rows["RU"], rows["DE"], rows["TR"], rows["Avg"]) == ("dynet+native", "dynet", "native", "dynet+native")
+
+
+def test_a_list_from_before_there_were_engines_is_added_to(results2016, tmp_path, capsys):
+    table, listed = load_table("sigmorphon2016"), tmp_path / "measured.tsv"
+    whole = measured(read_runs(table, results2016))
+    listed.write_text("".join("\t".join(cell for i, cell in enumerate(line.split("\t")) if i != 11)
+                              for line in whole.splitlines(keepends=True)))
+    assert "engine" not in listed.read_text()
+    tsv(capsys, "sigmorphon2016", listed, f"--measured={listed}")
+    assert listed.read_text() == whole
+
+
+# All tables in one
+
+
+def test_all_tables_in_one(results2016, full_celex, tmp_path, capsys):
+    root = tmp_path / "all"
+    root.mkdir()
+    results2016.rename(root / "sigmorphon2016")
+    (root / "celex").mkdir()
+    (root / "celex" / "measured.tsv").write_text(measured(read_runs(load_table("celex"), full_celex)))
+    lines = [line.split() for line in text(capsys, "all", root).splitlines()]
+    assert ["sigmorphon2016", "CA-D", "vote", "95.0", "94.5", "+0.5", "±", "0.1", "2", "of", "10"] in lines
+    assert ["celex", "CA-R", "mean", "81.7", "88.4", "-6.7", "±", "2.3", "4", "of", "4"] in lines
+    assert len(lines) == 3 + 3, "header, two rows, an empty line and the legend"
+    assert len(text(capsys, "all", root, "--models=ca-r").splitlines()) == 5
+    assert "there are no runs of 'ha'" in error_of(capsys, "table", "all", str(root), "--models=ha")
+    assert "--compare belongs to one table" in error_of(capsys, "table", "all", str(root), "--compare")
+    assert "none of sigmorphon2016" in error_of(capsys, "table", "all", str(tmp_path / "nowhere"))
+
+
+def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):
+    same = tmp_path / "x.tsv"
+    message = error_of(capsys, "table", "sigmorphon2016", str(results2016), f"--output={same}", f"--measured={same}")
+    assert "same file" in message and not same.exists()
+
+
+def test_single_models_are_set_beside_published_single_models_only(tmp_path, capsys):
+    """Of CA single models were published, of CA-R votes only."""
+    for model in ("ca", "ca-r"):
+        add_run(tmp_path / "low" / model / "russian" / "1", 45.0)
+    main(["table", "sigmorphon2017", str(tmp_path), "--format=tsv"])
+    rows = {row["model"]: row for row in tsv_rows(capsys.readouterr().out) if row["column"] == "low"}
+    single = load_published(load_table("sigmorphon2017")).find("low", "CA", "single", "russian", "-").accuracy
+    assert rows["ca"]["published_singles"] == f"{single:.4f}" and rows["ca-r"]["published_singles"] == "-"
+    assert rows["ca"]["published"] == rows["ca"]["difference"] == "-", "there is no vote"
+
+
+# By language
+
+
+def test_a_row_for_each_language_beside_what_was_published(results2016, capsys):
+    lines = text(capsys, "sigmorphon2016", results2016, "--by-language").splitlines()
+    title = lines.index("Votes beside published votes: task1")
+    rows = [line.split() for line in lines[title + 3:title + 5]]
+    assert rows == [["russian", "93.0*", "92.4"], ["german", "97.0*", "96.6"]]
+    title = lines.index("Single models beside published single models: task1")
+    published = load_published(load_table("sigmorphon2016"))
+    for line, language, ours in zip(lines[title + 3:], ("russian", "german", "turkish"), ("91.0", "95.5", "80.0")):
+        theirs = published.find("task1", "CA-D", "single", language, "-")
+        assert line.split() == [language, ours, f"{theirs.accuracy:.1f}", "±", f"{theirs.sd:.1f}"]
+    assert "* fewer than the paper's 5 voted." in lines
+
+
+def test_what_is_not_in_the_paper_is_apart_by_language_too(tmp_path, capsys):
+    add_run(tmp_path / "low" / "ca-r-uniform" / "russian" / "1", 40.0)
+    add_run(tmp_path / "low" / "ca-r" / "russian" / "1", 42.0)
+    add_ensemble(tmp_path / "low" / "ca-r-uniform" / "russian" / "1+2+3+4+5", 43.0)
+    shown = text(capsys, "sigmorphon2017", tmp_path, "--by-language")
+    beside, votes, singles = shown.split("of which nothing was published")
+    assert "42.0" in beside and "uniform" not in beside
+    assert "43.0" in votes and "40.0" in singles
+
+
+def test_languages_for_machines(results2016, capsys):
+    use_engine(results2016 / "task1" / "ca-d" / "russian" / "2", "native")
+    capsys.readouterr()
+    main(["table", "sigmorphon2016", str(results2016), "--by-language", "--format=tsv"])
+    single, vote, *others = tsv_rows(capsys.readouterr().out)
+    assert len(others) == 3
+    assert {key: single[key] for key in ("language", "kind", "ours", "models", "seeds", "full", "published_kind")} == {
+        "language": "russian", "kind": "single", "ours": "91.0000", "models": "2", "seeds": "1,2", "full": "no",
+        "published_kind": "single"}
+    assert (vote["kind"], vote["ours"], vote["seeds"], vote["published"], vote["difference"], vote["engines"]) == (
+        "vote", "93.0000", "1+2", "92.3614", "0.6386", "dynet+native")
+
+
+def test_a_comparison_for_machines_has_a_title_for_each_grid(results2016, capsys):
+    main(["table", "sigmorphon2016", str(results2016), "--compare", "--format=tsv"])
+    titled = [part.splitlines() for part in capsys.readouterr().out.split("# ")[1:]]
+    grids = {part[0]: [line.split("\t") for line in part[1:]] for part in titled}
+    assert grids["How much seeds differ"] == [["setting", "system", "languages (and folds)", "sd"],
+                                              ["task1", "CA-D", "2", "1.12"]]
+    assert grids["How long the runs took"][1][:4] == ["task1", "CA-D", "dynet", "5"]
+
+
+def test_compare_has_all_languages(results2016, capsys):
+    assert "leave --by-language out" in error_of(
+        capsys, "table", "sigmorphon2016", str(results2016), "--compare", "--by-language")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.table_output import figures_by_column
+
 PROJECT = Path(__file__).resolve().parents[1]
 
 LANGUAGES = {"sigmorphon2016": "russian,german", "sigmorphon2017": "turkish,navajo",
@@ -85,5 +87,5 @@ def table_rows(folder: Path, table: str) -> dict:
     """Our rows of a table: (system, figure) -> column -> cell."""
     done = subprocess.run(["il-morph", "table", table, folder / "results", "--format=tsv"], env=environment(folder),
                           capture_output=True, text=True, check=True)
-    header, *rows = [row.split("\t") for row in done.stdout.splitlines()]
-    return {tuple(row[1:3]): dict(zip(header[3:], row[3:])) for row in rows if row[0] == "ours"}
+    rows = figures_by_column(done.stdout)
+    return {(system, figure): cells for (source, system, figure), cells in rows.items() if source == "ours"}

@@ -3,42 +3,145 @@
 Usage:
   il-morph table [options] NAME RESULTS-ROOT
 
-Shows a table of the paper and under it what the finished runs give: the ensemble of
-the seeds (or the mean over folds and seeds, where the paper has that), its difference
-to the paper, mean and standard deviation of the single models, and how many of the
-paper's runs are there. What rests on a part of the runs is marked.
+Shows a table of the paper and under it what the finished runs give, a line for each
+system: the vote of the seeds (or the mean over folds and seeds, where the paper has
+that), what was published for the same languages, the difference, mean and standard
+deviation of the single models, and how many of the paper's runs are there. What is
+not in the paper comes after it.
 
 Arguments:
-  NAME          sigmorphon2016, sigmorphon2017, celex or lemmatization
-  RESULTS-ROOT  the results folder of bin/run_NAME.sh, or a list of runs written with --measured
+  NAME          sigmorphon2016, sigmorphon2017, celex or lemmatization; or all: one small
+                table of what was measured for each of them
+  RESULTS-ROOT  the results folder of bin/run_NAME.sh, or a list of runs written with
+                --measured; with all: a folder that has NAME/measured.tsv or NAME/ for each
 
 Options:
-  --format=FORMAT  text, markdown or tsv [default: text]
-  --measured=FILE  write the runs to FILE too, a row each: epochs, minutes, accuracies, commit;
-                   runs that FILE lists already stay there unless they were made again
-  -h --help        show this text
+  --by-language     a row for each language
+  --compare         all there is to say: by language, which systems are better than others,
+                    what voting is worth, how much seeds differ, what variants are worth,
+                    how long the runs took
+  --models=x,y      of these models only (by their names in the results folder)
+  --seed=N          of the single models only those with this seed
+  --published=FILE  compare with the figures in FILE, not with those of the authors
+                    (columns as in experiments/NAME/published.tsv)
+  --format=FORMAT   text, markdown or tsv [default: text]
+  --output=FILE     write the table to FILE instead of standard output
+  --measured=FILE   write the runs to FILE too, a row each: epochs, minutes, accuracies, engine,
+                    commit; runs that FILE lists already stay there unless they were made again
+  --plot=FILE       draw our accuracy against the published one (SVG or PNG; needs matplotlib)
+  --setting=NAME    setting of the picture (default: the first of the table)
+  -h --help         show this text
 """
 from __future__ import annotations
 
+import os
 import sys
-from typing import List
+from pathlib import Path
+from typing import Sequence
 
-from il_morph.commands.arguments import choice, parse_arguments
+from il_morph.commands.arguments import Arguments, choice, parse_arguments
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
-from il_morph.reproduction.facts import load_table
-from il_morph.reproduction.tables import add_measured, measured, read_runs, render
+from il_morph.reproduction.by_language import language_blocks, language_tsv
+from il_morph.reproduction.comparison_page import compared, comparison_blocks
+from il_morph.reproduction.facts import NAMES, PaperTable, load_table
+from il_morph.reproduction.layout import LAYOUTS, Block, render
+from il_morph.reproduction.picture import FORMATS, draw_comparisons
+from il_morph.reproduction.published import Published, load_published
+from il_morph.reproduction.measured import add_measured, measured, read_runs
+from il_morph.reproduction.runs import Run
+from il_morph.reproduction.tables import all_blocks, table_blocks, table_tsv
+
+ALL = "all"
 
 
-def run(argv: List[str]) -> int:
+def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    layout = choice(args, "--format", ("text", "markdown", "tsv"))
-    table = load_table(args["NAME"])
-    runs = read_runs(table, args["RESULTS-ROOT"])
+    layout = choice(args, "--format", LAYOUTS)
+    if args["NAME"] == ALL:
+        files = {args["--output"]: render(_all(args), layout)}
+    else:
+        files = _one(args, load_table(args["NAME"]), layout)
+    for path in sorted(filter(None, files)):  # all is known by now: nothing is written when something is wrong
+        write_atomically(path, files[path])
+    sys.stdout.write(files.get(None, ""))
+    return 0
+
+
+def _one(args: Arguments, table: PaperTable, layout: str) -> dict:
+    """What is to be written for one table: path (none: standard output) -> content."""
+    _check_plot(args, table)
+    _check_files(args)
+    published = load_published(table, args["--published"])
+    found = read_runs(table, args["RESULTS-ROOT"])
+    files: dict = {}
     if args["--measured"]:
-        if not runs:
+        if not found:
             raise InputError(f"there are no finished runs in {args['RESULTS-ROOT']}: nothing is written to "
                              f"--measured={args['--measured']}")
-        write_atomically(args["--measured"], measured(add_measured(table, args["--measured"], runs)))
-    sys.stdout.write(render(table, runs, layout))
-    return 0
+        files[args["--measured"]] = measured(add_measured(table, args["--measured"], found))
+    _check_choice(args, found)
+    runs = _chosen(args, found)
+    if args["--plot"]:
+        setting, kind = args["--setting"] or table.settings[0], Path(args["--plot"]).suffix[1:]
+        files[args["--plot"]] = draw_comparisons(table, compared(table, published, runs), setting, kind)
+    files[args["--output"]] = render(_blocks(args, table, published, runs, layout == "tsv"), layout)
+    return files
+
+
+def _blocks(args: Arguments, table: PaperTable, published: Published, runs: Sequence[Run], tsv: bool) -> list[Block]:
+    if args["--compare"] and args["--by-language"]:
+        raise InputError("--compare has all languages: leave --by-language out")
+    if args["--compare"]:
+        return comparison_blocks(table, published, runs)
+    if args["--by-language"]:
+        return (language_tsv if tsv else language_blocks)(table, published, runs)
+    return (table_tsv if tsv else table_blocks)(table, published, runs)
+
+
+def _all(args: Arguments) -> list[Block]:
+    for flag in ("--by-language", "--compare", "--measured", "--plot", "--published", "--setting"):
+        if args[flag]:
+            raise InputError(f"{flag} belongs to one table: name it instead of {ALL!r}, or leave {flag} out")
+    root, tables = Path(args["RESULTS-ROOT"]), []
+    for name in NAMES:
+        places = [path for path in (root / name / "measured.tsv", root / name) if os.path.lexists(path)]
+        if places:
+            table = load_table(name)
+            tables.append((table, load_published(table), read_runs(table, places[0])))
+    if not tables:
+        raise InputError(f"{root} has no folder of results of a table: none of {', '.join(NAMES)}")
+    _check_choice(args, [run for _, _, own in tables for run in own])
+    return all_blocks([(table, published, _chosen(args, own)) for table, published, own in tables])
+
+
+def _chosen(args: Arguments, runs: list[Run]) -> list[Run]:
+    """The runs that --models and --seed choose: votes, and the single models with this seed."""
+    models, seed = args["--models"], args["--seed"]
+    return [run for run in runs if (models is None or run.model in models.split(","))
+            and (seed is None or run.voters > 1 or run.seed == seed)]
+
+
+def _check_choice(args: Arguments, runs: list[Run]) -> None:
+    models, seed = args["--models"], args["--seed"]
+    for model in models.split(",") if models is not None else []:
+        if not any(run.model == model for run in runs):
+            raise InputError(f"--models={models}: there are no runs of {model!r} in {args['RESULTS-ROOT']}")
+    if seed is not None and not any(run.seed == seed for run in runs):
+        raise InputError(f"--seed={seed}: there are no runs with this seed in {args['RESULTS-ROOT']}")
+
+
+def _check_files(args: Arguments) -> None:
+    paths = [os.path.realpath(args[flag]) for flag in ("--measured", "--output", "--plot") if args[flag]]
+    if len(set(paths)) < len(paths):
+        raise InputError("two of --measured, --output and --plot name the same file: give each a file of its own")
+
+
+def _check_plot(args: Arguments, table: PaperTable) -> None:
+    setting, path = args["--setting"], args["--plot"]
+    if setting and not path:
+        raise InputError("--setting belongs to --plot: leave it out")
+    if setting and setting not in table.settings:
+        raise InputError(f"--setting takes {' or '.join(table.settings)}, not {setting!r}")
+    if path and Path(path).suffix not in FORMATS:
+        raise InputError(f"--plot takes a file .svg or .png, not {path!r}")

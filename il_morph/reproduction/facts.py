@@ -1,9 +1,10 @@
-"""The facts of the paper's tables, read from experiments/<name>: what to train on which data, and the paper's figures."""
+"""The facts of the paper's tables, from experiments/<name>: what to train on which data, and the paper's figures."""
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Optional, Protocol
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
@@ -27,6 +28,12 @@ class System(NamedTuple):
     epochs: str
     patience: str
     options: str  # what else il-morph train is given
+
+    @property
+    def preset(self) -> str:
+        """The preset of il-morph train that it changes or is."""
+        named = re.search(r"--model=(\S+)", self.options)
+        return named[1] if named else self.model
 
 
 class Vote(Protocol):
@@ -67,6 +74,22 @@ class PaperTable:
         return [(setting, language) for setting in self.settings
                 for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
 
+    def row(self, model: str) -> str:
+        """The row of the paper that a model is, or else its own name."""
+        return next((system.row for system in self.systems if system.model == model and system.row != NONE), model)
+
+    def base(self, model: str) -> Optional[str]:
+        """The model that this one is a variant of: ca-r of ca-r-uniform."""
+        presets = [system.preset for system in self.systems if system.model == model]
+        others = {system.model for system in self.systems if model.startswith(f"{system.model}-")}
+        base = presets[0] if presets else max(others, key=len, default=model)
+        return None if base == model else base
+
+    @property
+    def summaries(self) -> list[str]:
+        """The columns that average over languages."""
+        return [AVERAGE] if AVERAGE in self.columns else self.columns
+
     def is_full_vote(self, run: Vote) -> bool:
         """Did all seeds of the paper vote?"""
         return len(self.seeds) > 1 and run.seed == "+".join(self.seeds)
@@ -89,8 +112,9 @@ def load_table(name: str) -> PaperTable:
     notes = folder / "notes.tsv"
     return PaperTable(
         name=name,
-        **{key: facts[key] for key in ("title", "report", "train", "dev", "test", "format")},
-        **{key: facts[key].split() for key in ("settings", "folds", "seeds")},
+        title=facts["title"], report=facts["report"], format=facts["format"],
+        train=facts["train"], dev=facts["dev"], test=facts["test"],
+        settings=facts["settings"].split(), folds=facts["folds"].split(), seeds=facts["seeds"].split(),
         languages={row["language"]: row["column"] for row in rows_of(folder / "languages.tsv")},
         systems=[System(row["setting"], row["model"], row["table"], row["start"], row["epochs"], row["patience"],
                         row["options"]) for row in rows_of(folder / "models.tsv")],
@@ -100,7 +124,10 @@ def load_table(name: str) -> PaperTable:
 
 
 def lines_of(path: PathLike) -> list[str]:
-    return read_bytes(path).decode("utf-8").splitlines()
+    try:
+        return read_bytes(path).decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is damaged: it is not UTF-8 text") from None
 
 
 def rows_of(path: PathLike) -> list[dict[str, str]]:

@@ -1,350 +1,249 @@
-"""The runs that were made for the paper's tables, and ours beside the paper's."""
+"""The paper's tables with ours beside them, a line for each system; and all tables in one."""
 from __future__ import annotations
 
-import json
-import math
-import os
-import re
-import statistics
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from itertools import compress
+from typing import Iterable, Iterator, Optional, Sequence
 
-from il_morph.errors import InputError
-from il_morph.files import PathLike, read_bytes
-from il_morph.reproduction.facts import NONE, PaperTable, lines_of
+from il_morph.reproduction.comparisons import Comparison, Summary, SystemFigures, compare, scored, system_figures
+from il_morph.reproduction.facts import AVERAGE, NONE, PaperTable
+from il_morph.reproduction.layout import Block, Caption, Grid, Remarks
+from il_morph.reproduction.published import VOTE, Published
+from il_morph.reproduction.runs import Run
+from il_morph.reproduction.statistics import Variant, variants
+from il_morph.reproduction.wording import (FOLDS, MEASURE, MISSING, NOTHING, PARTIAL, difference, exact, listed, names,
+                                           number, plus_minus, signed, yes)
 
-PARTIAL = "*"
-
-
-class Cells(NamedTuple):
-    """A line of a table."""
-
-    source: str
-    system: str
-    figure: str
-    values: List[str]
+WORDS = {"ensemble": "vote", "mean": "mean"}  # what the paper reports
+PUBLISHED_SINGLES = "published singles"
 
 
-# Runs
+def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
+    """The paper's table, then a line for each system of ours; what is not in the paper comes after it."""
+    own = scored(runs)
+    lines = _lines(table, compare(table, published, own), table.summaries)
+    blocks: list[Block] = [table.title, MEASURE, Caption("The paper"), _paper_grid(table), *_notes(table)]
+    if not lines:
+        return [*blocks, NOTHING]
+    for column in table.summaries:
+        where = f", {column}" if len(table.summaries) > 1 else ""
+        inside, outside = _split(table, [line for line in lines if line.column == column])
+        blocks += [Caption(f"Ours{where}"), _system_grid(table, inside)] if inside else []
+        blocks += [Caption(f"Ours, not in the paper{where}"),
+                   _other_grid(table, outside, variants(table, own))] if outside else []
+    return [*blocks, Remarks(list(_remarks(table, lines)))]
 
 
-@dataclass(frozen=True)
-class Run:
-    """A finished run, or the vote of several seeds (`1+2+3`); accuracies in percent. A row of measured.tsv."""
-
-    setting: str
-    model: str
-    language: str
-    fold: str
-    seed: str
-    epochs: Optional[int]
-    minutes: Optional[float]
-    dev_greedy: Optional[float]
-    test_greedy: Optional[float]
-    dev_beam4: Optional[float]
-    test_beam4: Optional[float]
-    commit: str
-
-    @property
-    def place(self) -> Tuple[str, ...]:
-        return self.setting, self.model, self.language, self.fold, self.seed
-
-    @property
-    def members(self) -> List[Tuple[str, ...]]:
-        """The places of the single models that voted; of a single model its own."""
-        return [(*self.place[:-1], seed) for seed in self.seed.split("+")]
-
-    @property
-    def voters(self) -> int:
-        return self.seed.count("+") + 1
+def _lines(table: PaperTable, comparisons: Sequence[Comparison], columns: Iterable[str],
+           empty: bool = False) -> list[SystemFigures]:
+    """A record for each model and column, also where it has no runs if those are asked for."""
+    models = dict.fromkeys(each.model for each in comparisons)
+    found = [system_figures(table, comparisons, model, column) for model in models for column in columns]
+    return [figures for figures in found if empty or figures.reported or figures.singles]
 
 
-HEADER = [field.name for field in fields(Run)]
-SEEDS = re.compile(r"\d+(\+\d+)*")
+def _split(table: PaperTable, lines: Iterable[SystemFigures]) -> tuple[list[SystemFigures], list[SystemFigures]]:
+    """Those of the paper in its order, and the others."""
+    lines, rows = list(lines), list(table.paper)
+    inside = [line for line in lines if table.row(line.model) in rows]
+    return sorted(inside, key=lambda line: rows.index(table.row(line.model))), [
+        line for line in lines if line not in inside]
 
 
-def read_runs(table: PaperTable, root: PathLike) -> List[Run]:
-    """The runs below a results folder, or those listed in a measured.tsv."""
-    if os.path.isdir(root):
-        return sorted(_runs_below(table, Path(root)), key=_order(table))
-    return _measured_runs(table, Path(root))
-
-
-def add_measured(table: PaperTable, listed: PathLike, runs: Sequence[Run]) -> List[Run]:
-    """These runs, and those in a measured.tsv that are not made again among them.
-
-    A listed vote goes when one of its members has come out differently, and a vote when more seeds than its own voted,
-    unless its seeds are the paper's.
-    """
-    there = os.path.isfile(listed) and os.path.getsize(listed)  # a pipe cannot be read first
-    old = {run.place: run for run in (_measured_runs(table, Path(listed)) if there else [])}
-    new = {run.place: run for run in runs}
-    changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
-    kept = [run for place, run in old.items() if place not in new and not changed.intersection(run.members)]
-    return sorted(_without_smaller_votes(table, [*kept, *runs]), key=_order(table))
-
-
-def _without_smaller_votes(table: PaperTable, runs: Sequence[Run]) -> List[Run]:
-    votes = [set(run.members) for run in runs if run.voters > 1]
-    return [run for run in runs if run.voters == 1 or table.is_full_vote(run)
-            or not any(set(run.members) < vote for vote in votes)]
-
-
-def _accuracy_cell(run: Run) -> str:
-    return _as_text("test_beam4", run.test_beam4)
-
-
-def measured(runs: Sequence[Run]) -> str:
-    """The content of a measured.tsv."""
-    rows = [HEADER] + [[_as_text(name, getattr(run, name)) for name in HEADER] for run in runs]
-    return "".join("\t".join(row) + "\n" for row in rows)
-
-
-def _as_text(name: str, value: Any) -> str:
-    if value is None:
-        return NONE
-    if isinstance(value, float):
-        return f"{value:.2f}" if name == "minutes" else f"{value:.4f}"
-    return str(value)
-
-
-def _measured_runs(table: PaperTable, path: Path) -> List[Run]:
-    try:
-        header, *lines = [line.split("\t") for line in lines_of(path)] or [[]]
-    except UnicodeDecodeError:
-        header, lines = [], []
-    if header != HEADER:
-        raise InputError(f"{path} is neither a results folder nor a list of runs with the columns {', '.join(HEADER)}")
-    runs: Dict[Tuple[str, ...], Run] = {}
-    for number, line in enumerate(lines, start=2):
-        try:
-            run = _measured_run(line)
-            if not (run.setting in table.settings and SEEDS.fullmatch(run.seed)):
-                raise ValueError
-        except (ValueError, IndexError, TypeError):
-            raise InputError(f"{path}, line {number}: not a run of {table.name}; mend or delete the line") from None
-        if run.place in runs:
-            raise InputError(f"{path}, line {number}: the same run as in a line above; delete one of them")
-        runs[run.place] = run
-    return list(runs.values())
-
-
-def _measured_run(cells: List[str]) -> Run:
-    epochs = None if cells[5] == NONE else int(cells[5])
-    return Run(*cells[:5], epochs, *map(figure, cells[6:11]), *cells[11:])
-
-
-def figure(text: str, missing: str = NONE) -> Optional[float]:
-    """A finite number, or nothing."""
-    value = None if text == missing else float(text)
-    if value is not None and not math.isfinite(value):
-        raise ValueError(f"{text} is not a finite number")
-    return value
-
-
-def _runs_below(table: PaperTable, root: Path) -> Iterator[Run]:
-    depth = 5 if table.folds else 4
-    for folder in root.glob("/".join("*" * depth)):
-        names = folder.relative_to(root).parts
-        if names[0] not in table.settings or not SEEDS.fullmatch(names[-1]):
-            continue
-        place = (*names[:3], names[3] if table.folds else NONE, names[-1])
-        if (folder / "f.stats").is_file():
-            yield _single_run(place, folder)
-        elif (folder / "f.beam4.test.eval").is_file() and "+" in names[-1]:
-            accuracy = _accuracy(folder / "f.beam4.test.eval")
-            yield Run(*place, None, None, None, None, None, accuracy, NONE)
-
-
-def _single_run(place: Tuple[str, ...], folder: Path) -> Run:
-    path = folder / "f.stats"
-    try:
-        stats = json.loads(read_bytes(path))
-        accuracies = [stats["scores"].get(key, {}).get("accuracy")
-                      for key in ("greedy.dev", "greedy.test", "beam4.dev", "beam4.test")]
-        epochs, minutes = stats["training"]["epochs"], stats["training"]["seconds"] / 60
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is not what il-morph train writes ({error!r}); delete it and run again") from error
-    commit = (lines_of(folder / "commit") if (folder / "commit").exists() else []) or [NONE]
-    return Run(*place, epochs, minutes, *accuracies, commit[0])
-
-
-def _accuracy(path: Path) -> float:
-    """The accuracy in what il-morph evaluate prints."""
-    for line in lines_of(path):
-        name, _, value = line.partition(" ")
-        if name == "accuracy":
-            return float(value)
-    raise InputError(f"{path} has no accuracy; delete it and start the script of the table again")
-
-
-def _order(table: PaperTable):
-    """Sort runs as the facts list them."""
-    settings, languages = table.settings, list(table.languages)
-    models = [system.model for system in table.systems]
-
-    def key(run: Run) -> Tuple:
-        return (settings.index(run.setting), _index(models, run.model), run.model,
-                _index(languages, run.language), run.language, run.fold,
-                run.voters, [int(seed) for seed in run.seed.split("+")])
-    return key
-
-
-def _index(names: Sequence[str], name: str) -> int:
-    return names.index(name) if name in names else len(names)
-
-
-# Figures
-
-
-@dataclass(frozen=True)
-class Column:
-    """What the runs of one model say in one column of a table."""
-
-    mean: Optional[float]
-    sd: Optional[float]
-    ensemble: Optional[float]
-    runs: int
-    expected: int
-    all_languages: bool
-    full_ensembles: bool
-
-    @property
-    def complete(self) -> bool:
-        return self.runs >= self.expected
-
-
-def column_figures(table: PaperTable, runs: Sequence[Run], column: str) -> Column:
-    """Means are means of languages, never of pooled lines; the deviation is that of the single models' means.
-
-    Of several votes the one of the highest rank counts.
-    """
-    singles: Dict[Tuple[str, str], Dict[Tuple[str, str], float]] = {}
-    ensembles: Dict[Tuple[str, str], Run] = {}
-    groups = table.groups(column)
-    for run in runs:
-        group = run.setting, run.language
-        if group not in groups or run.test_beam4 is None:
-            continue
-        if run.voters == 1:
-            singles.setdefault(group, {})[run.fold, run.seed] = run.test_beam4
-        elif group not in ensembles or table.vote_rank(run) > table.vote_rank(ensembles[group]):
-            ensembles[group] = run
-    return Column(
-        mean=_mean([statistics.fmean(group.values()) for group in singles.values()]),
-        sd=_deviation(list(singles.values())),
-        ensemble=_mean([run.test_beam4 for run in ensembles.values()]),
-        runs=sum(min(len(group), table.runs_per_group) for group in singles.values()),
-        expected=len(groups) * table.runs_per_group,
-        all_languages=len(ensembles if table.report == "ensemble" else singles) == len(groups),
-        full_ensembles=len(ensembles) == len(groups)
-        and all(run.voters >= len(table.seeds) for run in ensembles.values()),
-    )
-
-
-def _mean(values: Sequence[float]) -> Optional[float]:
-    return statistics.fmean(values) if values else None
-
-
-def _deviation(groups: List[Dict[Tuple[str, str], float]]) -> Optional[float]:
-    """Sample standard deviation over the folds and seeds that all groups have."""
-    shared = set.intersection(*map(set, groups)) if groups else set()
-    means = [statistics.fmean(group[unit] for group in groups) for unit in sorted(shared)]
-    return statistics.stdev(means) if len(means) > 1 else None
-
-
-# Layout
-
-
-def paperlines_of(table: PaperTable) -> List[Cells]:
-    """The paper's table, with the numbers of the notes."""
-    lines = []
+def _paper_grid(table: PaperTable) -> Grid:
+    rows = []
     for system, figures in table.paper.items():
         marks = [f" [{number}]" for number, (systems, _) in enumerate(table.notes, start=1) if system in systems]
-        lines.append(Cells("paper", system + "".join(marks), "", list(figures.values())))
-    return lines
+        rows.append([system + "".join(marks), *figures.values()])
+    return Grid(["system", *table.columns], rows)
 
 
-def ourlines_of(table: PaperTable, runs: Sequence[Run]) -> List[Cells]:
-    """Our rows for every model that has runs."""
-    systems = {system.model: system.row for system in table.systems if system.row != NONE}
-    lines: List[Cells] = []
-    for model in dict.fromkeys(run.model for run in runs):
-        own = [run for run in runs if run.model == model]
-        system = systems.get(model, model)
-        columns = {name: column_figures(table, own, name) for name in table.columns}
-        lines += [Cells("ours", system, figure, values)
-                  for figure, values in _figures(table, columns, table.paper.get(system, {}))]
-    return lines
+def _notes(table: PaperTable) -> list[Block]:
+    lines = [f"[{number}] {', '.join(systems)}: {text}" for number, (systems, text) in enumerate(table.notes, start=1)]
+    return [Remarks(lines)] if lines else []
 
 
-def _figures(table: PaperTable, columns: Dict[str, Column], paper: Dict[str, str]) -> Iterator[Tuple[str, List[str]]]:
-    ensembles = table.report == "ensemble"
-    reported = {name: (each.ensemble, not each.full_ensembles) if ensembles else (each.mean, not each.complete)
-                for name, each in columns.items()}
-    yield table.report, [_cell(value, partial) for value, partial in reported.values()]
-    yield "difference", [_difference(*reported[name], paper.get(name, NONE), each) for name, each in columns.items()]
-    if ensembles:
-        yield "single mean", [_cell(each.mean, partial=not each.complete) for each in columns.values()]
-    yield "single sd", [_cell(each.sd, partial=not each.complete, digits=2) for each in columns.values()]
-    yield "runs", [f"{each.runs}/{each.expected}" for each in columns.values()]
+# Lines of systems
 
 
-def _cell(value: Optional[float], partial: bool = False, digits: int = 1) -> str:
-    if value is None:
-        return NONE
-    return f"{value:.{digits}f}" + (PARTIAL if partial else "")
+def _system_grid(table: PaperTable, lines: Sequence[SystemFigures]) -> Grid:
+    word = WORDS[table.report]
+    header = ["system", word, f"published {word}", "difference", "above", "below", "languages"]
+    rows = [[table.row(line.model), *_reported_cells(line), *_single_cells(table, line)] for line in lines]
+    return Grid(header + _single_header(table), rows)
 
 
-def _difference(ours: Optional[float], partial: bool, paper: str, column: Column) -> str:
-    """Ours minus the paper's, where both are about the same languages."""
-    if ours is None or paper == NONE or not column.all_languages:
-        return NONE
-    return f"{ours - float(paper):+.1f}" + (PARTIAL if partial else "")
+def _reported_cells(line: SystemFigures) -> list[str]:
+    if line.reported is None:
+        return [MISSING] * 5 + [f"0/{line.groups}"]
+    differences = line.reported.differences
+    counts = [str(differences.above), str(differences.below)] if differences.values else [MISSING, MISSING]
+    return [_figure(line), number(line.reported.published), difference(line.reported), *counts,
+            f"{len(line.reported.comparisons)}/{line.groups}"]
 
 
-def render(table: PaperTable, runs: Sequence[Run], layout: str) -> str:
-    """The table as text, markdown or tsv."""
-    lines = paperlines_of(table) + ourlines_of(table, runs)
-    grid = [["", "system", "figure", *table.columns]] + [[*line[:3], *line.values] for line in lines]
-    if layout == "tsv":
-        grid[0][0] = "source"
-        return "".join("\t".join(cell.rstrip(PARTIAL) if row[0] == "ours" and i > 2 else cell
-                                 for i, cell in enumerate(row)) + "\n" for row in grid)
-    body = _markdown(grid) if layout == "markdown" else _aligned(grid)
-    return "\n".join([f"{table.title}", "Test accuracy in percent, beam 4.", "", *body, "", *_remarks(table, runs), ""])
+def _figure(line: SystemFigures) -> str:
+    return MISSING if line.reported is None else number(line.reported.ours) + ("" if line.complete else PARTIAL)
 
 
-def _remarks(table: PaperTable, runs: Sequence[Run]) -> List[str]:
-    remarks = [f"[{number}] {', '.join(systems)}: {text}" for number, (systems, text) in enumerate(table.notes, start=1)]
-    if not runs:
-        return remarks + ["There are no runs of our own yet."]
-    kind = "majority vote of the seeds" if table.report == "ensemble" else "mean over folds and seeds"
-    return remarks + [
-        f"{table.report}: {kind}; difference: {table.report} minus the paper's figure, where all languages are there;",
-        "single sd: standard deviation over the single models; runs: those that are there, of those of the paper.",
-        f"{PARTIAL} partial: not all runs are there.",
-    ]
+def _single_header(table: PaperTable) -> list[str]:
+    return ["sd", "runs"] if table.report == "mean" else ["single models", PUBLISHED_SINGLES, "languages", "runs"]
 
 
-def _aligned(grid: Sequence[Sequence[str]]) -> List[str]:
-    """Columns under each other; words that repeat the line above are left out."""
-    widths = [max(map(len, column)) for column in zip(*grid)]
-    lines, above = [], ["", "", ""]
-    for row in grid:
-        words = [word if row[:i + 1] != above[:i + 1] else "" for i, word in enumerate(row[:2])] + [row[2]]
-        cells = [word.ljust(width) for word, width in zip(words, widths)]
-        cells += [_mark_aligned(cell).rjust(width + 1) for cell, width in zip(row[3:], widths[3:])]
-        lines.append("  ".join(cells).rstrip())
-        above = list(row[:3])
-    return lines
+def _single_cells(table: PaperTable, line: SystemFigures) -> list[str]:
+    runs = f"{line.runs}/{line.expected}"
+    if table.report == "mean":
+        return [number(line.single_sd, 2), runs]
+    if line.singles is None:
+        return [MISSING, MISSING, f"0/{line.groups}", runs]
+    return [plus_minus(number(line.singles.ours), line.single_sd), number(line.singles.published_singles),
+            f"{len(line.singles.comparisons)}/{line.groups}", runs]
 
 
-def _mark_aligned(cell: str) -> str:
-    return cell if cell.endswith(PARTIAL) else cell + " "
+def _other_grid(table: PaperTable, lines: Sequence[SystemFigures], judged: Sequence[Variant]) -> Grid:
+    """Variants of a model beside the model itself on the same languages."""
+    kept = [name != PUBLISHED_SINGLES for name in _single_header(table)]
+    header = ["system", WORDS[table.report], "languages", *compress(_single_header(table), kept), "variant of",
+              "languages of both", "without", "with it", "difference", "noise"]
+    found = {(each.setting, each.model): each for each in judged}
+    rows = []
+    for line in lines:
+        languages = len(line.reported.comparisons) if line.reported else 0
+        rows.append([line.model, _figure(line), f"{languages}/{line.groups}",
+                     *compress(_single_cells(table, line), kept), *_variant_cells(table, _variant_of(line, found))])
+    return Grid(header, rows)
 
 
-def _markdown(grid: Sequence[Sequence[str]]) -> List[str]:
-    rows = ["| " + " | ".join(cell.replace(PARTIAL, "\\" + PARTIAL) for cell in row) + " |" for row in grid]
-    return [rows[0], "|---|---|---|" + "---:|" * (len(grid[0]) - 3), *rows[1:]]
+def _variant_of(line: SystemFigures, found: dict[tuple[str, str], Variant]) -> Optional[Variant]:
+    """Singles there are wherever a variant is judged."""
+    return found.get((line.singles.comparisons[0].setting, line.model)) if line.singles else None
+
+
+def _variant_cells(table: PaperTable, variant: Optional[Variant]) -> list[str]:
+    if variant is None:
+        return [MISSING] * 6
+    return [table.row(variant.base), str(variant.groups), number(variant.without), number(variant.with_it),
+            signed(variant.difference), number(variant.noise, 2)]
+
+
+def _remarks(table: PaperTable, lines: Sequence[SystemFigures]) -> Iterator[str]:
+    word = WORDS[table.report]
+    kind = "majority vote of the seeds" if table.report == "ensemble" else "mean over languages of folds and seeds"
+    yield (f"{word}: {kind}; published {word}: what was published for the same languages; difference: ours minus the "
+           "published one, ± its standard error over languages; above, below: languages where ours is.")
+    if table.report == "ensemble":
+        yield ("single models: mean over languages of the mean over seeds, ± standard deviation over the seeds that "
+               "all languages have; beside it the published single models of the same languages.")
+    else:
+        yield "sd: standard deviation over the folds and seeds that all languages have."
+    yield "runs: those that are there, of those of the paper."
+    if any(line.reported and not line.complete for line in lines):
+        yield f"{PARTIAL} partial: not all runs are there."
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        who = table.row(line.model) + (f", {line.column}" if len(table.summaries) > 1 else "")
+        for remark in _line_remarks(table, line):
+            found.setdefault(remark, []).append(who)
+    yield from (f"{'; '.join(who)}: {remark}" for remark, who in found.items())
+
+
+def _line_remarks(table: PaperTable, line: SystemFigures) -> Iterator[str]:
+    word = WORDS[table.report]
+    if line.reported:
+        yield from _coverage_remarks(table, line.reported, line.groups)
+    figures = {word: line.reported, **({} if table.report == "mean" else {"single models": line.singles})}
+    for what, summary in figures.items():
+        if summary and len(summary.engines) > 1:
+            yield f"engines are mixed in the {what} ({names(_engine_counts(summary))} runs)."
+
+
+def _coverage_remarks(table: PaperTable, reported: Summary, groups: int) -> Iterator[str]:
+    """Which languages, folds and seeds are behind a figure that is not the whole one."""
+    if len(reported.comparisons) < groups:
+        yield f"{WORDS[table.report]} on {listed(reported.languages, groups)}."
+    smaller = [f"{each.language} ({each.models})" for each in reported.comparisons
+               if each.kind == VOTE and each.models < len(table.seeds)]
+    if smaller:
+        yield f"fewer than the paper's {len(table.seeds)} voted in {names(smaller)}."
+    if reported.other_folds:
+        yield (f"ours are fold {names(reported.other_folds)} of {len(table.folds)}, the published figures are means "
+               "over all folds; folds differ in how hard they are.")
+
+
+def _engine_counts(summary: Summary) -> list[str]:
+    engines = [run.engine for each in summary.comparisons for run in each.runs]
+    return [f"{engine}: {engines.count(engine)}" for engine in sorted(set(engines))]
+
+
+# For machines
+
+
+LONG_HEADER = ["source", "column", "system", "model", "kind", "figure", "published", "difference", "standard_error",
+               "above", "below", "languages", "of", "language_names", "complete", "single_mean", "single_sd",
+               "single_languages", "published_singles", "runs", "expected", "engines", "published_folds"]
+
+
+def table_tsv(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
+    """A row for each system and column of the paper: the paper's figure as printed, then ours."""
+    paper = [_long_row("paper", column, system, NONE, kind=table.report, figure=figure)
+             for system, figures in table.paper.items() for column, figure in figures.items()]
+    lines = _lines(table, compare(table, published, scored(runs)), table.columns, empty=True)
+    return [Grid(LONG_HEADER, paper + [_long_line(table, line) for line in lines])]
+
+
+def _long_row(source: str, column: str, system: str, model: str, **cells: str) -> list[str]:
+    known = {"source": source, "column": column, "system": system, "model": model, **cells}
+    return [known.get(name, NONE) for name in LONG_HEADER]
+
+
+def _long_line(table: PaperTable, line: SystemFigures) -> list[str]:
+    cells = {"kind": table.report, "runs": str(line.runs), "expected": str(line.expected), "of": str(line.groups),
+             "single_sd": exact(line.single_sd), "complete": yes(line.complete)}
+    if line.reported:
+        cells.update(_long_reported(line.reported))
+    if line.singles:
+        cells.update(single_mean=exact(line.singles.ours), single_languages=str(len(line.singles.comparisons)),
+                     published_singles=exact(line.singles.published_singles))
+        cells.setdefault("engines", "+".join(sorted(line.singles.engines)) or NONE)
+    return _long_row("ours", line.column, table.row(line.model), line.model, **cells)
+
+
+def _long_reported(reported: Summary) -> dict[str, str]:
+    own = reported.differences
+    cells = {"figure": exact(reported.ours), "published": exact(reported.published), "difference": exact(own.mean),
+             "standard_error": exact(own.standard_error), "languages": str(len(reported.comparisons)),
+             "language_names": ",".join(reported.languages), "engines": "+".join(sorted(reported.engines)) or NONE,
+             "published_folds": yes(not reported.other_folds, FOLDS) if own.values else NONE}
+    return {**cells, "above": str(own.above), "below": str(own.below)} if own.values else cells
+
+
+# All tables in one
+
+
+def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) -> list[Block]:
+    """A line for each system that has what the paper reports: votes, or means over folds and seeds."""
+    rows, waiting, other_folds = [], [], False
+    for table, published, runs in tables:
+        inside, _ = _split(table, _lines(table, compare(table, published, scored(runs)), table.summaries))
+        for line in sorted(inside, key=lambda line: table.summaries.index(line.column)):
+            if line.reported:
+                rows.append(_all_row(table, line))
+                other_folds |= bool(line.reported.other_folds)
+            else:
+                waiting.append(f"{_all_name(table, line)} {table.row(line.model)}")
+    legend = [f"{MEASURE} Published: on the same languages. Difference: ours minus the published one, ± its standard "
+              "error over languages."]
+    legend += ["[f] ours are some of the folds, the published figures are means over all."] if other_folds else []
+    legend += [f"Not shown, as there are single models but no votes: {names(waiting)}."] if waiting else []
+    return [Grid(["table", "system", "figure", "ours", "published", "difference", "languages"], rows), Remarks(legend)]
+
+
+def _all_row(table: PaperTable, line: SystemFigures) -> list[str]:
+    assert line.reported is not None
+    folds = " [f]" if line.reported.other_folds else ""
+    return [_all_name(table, line), table.row(line.model), WORDS[table.report] + folds, number(line.reported.ours),
+            number(line.reported.published), difference(line.reported),
+            f"{len(line.reported.comparisons)} of {line.groups}"]
+
+
+def _all_name(table: PaperTable, line: SystemFigures) -> str:
+    return table.name if line.column == AVERAGE else f"{table.name} {line.column}"

@@ -1,0 +1,59 @@
+"""Our accuracy against the published one, a point for each language. Needs matplotlib."""
+from __future__ import annotations
+
+import hashlib
+from io import BytesIO
+from typing import Any, Sequence
+
+from il_morph.errors import InputError
+from il_morph.reproduction.comparisons import LIKE, UNLIKE, Comparison
+from il_morph.reproduction.facts import PaperTable
+from il_morph.reproduction.published import VOTE
+
+FORMATS = (".svg", ".png")
+STYLES = {UNLIKE: ("single models beside a vote", "o", "none"), LIKE: ("single models", "s", "none"),
+          VOTE: ("votes", "o", "C1")}
+MODELS = ("ca-d", "ca-r", "ca-rm")
+
+
+def draw_comparisons(table: PaperTable, comparisons: Sequence[Comparison], setting: str, kind: str) -> bytes:
+    """A panel for each of CA-D, CA-R and CA-RM, as svg or png."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise InputError("--plot needs matplotlib: pip install 'il-morph[plots]'") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams["svg.hashsalt"] = "il-morph"  # the same picture is the same file
+    own = [each for each in comparisons if each.setting == setting and each.model in MODELS]
+    models = list(dict.fromkeys(each.model for each in own))
+    if not models:
+        raise InputError(f"--plot: there are no runs of CA-D, CA-R or CA-RM to compare in {setting}")
+    canvas, axes = pyplot.subplots(1, len(models), figsize=(4.2 * len(models), 4.4), sharey=True, squeeze=False)
+    for axis, model in zip(axes[0], models):
+        _draw(axis, [each for each in own if each.model == model], table.row(model))
+    axes[0][0].set_ylabel("ours, test accuracy")
+    canvas.tight_layout()
+    picture = BytesIO()
+    metadata = {"Description": _signature(own), **({"Date": None} if kind == "svg" else {})}
+    canvas.savefig(picture, format=kind, dpi=110, metadata=metadata)
+    pyplot.close(canvas)
+    return picture.getvalue()
+
+
+def _signature(comparisons: Sequence[Comparison]) -> str:
+    """The same for the same points, whichever matplotlib draws them: it tells whether a picture is up to date."""
+    points = [(each.model, each.language, each.kind, f"{each.ours:.4f}") for each in comparisons]
+    return f"{len(points)} points, {hashlib.sha256(repr(points).encode()).hexdigest()[:16]}"
+
+
+def _draw(axis: Any, comparisons: Sequence[Comparison], title: str) -> None:
+    axis.plot([0, 100], [0, 100], color="0.7", linewidth=0.8)
+    for kind, (label, marker, fill) in STYLES.items():
+        own = [each for each in comparisons if each.kind == kind and each.published]
+        axis.scatter([each.published.accuracy for each in own if each.published], [each.ours for each in own], s=22,
+                     marker=marker, facecolors=fill, edgecolors="C1" if fill != "none" else "C0", linewidths=0.8,
+                     label=f"{label} ({len(own)})" if own else None)
+    axis.set(title=title, xlabel="published, test accuracy", xlim=(0, 100), ylim=(0, 100), aspect="equal")
+    axis.legend(loc="upper left", frameon=False)

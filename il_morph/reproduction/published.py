@@ -1,0 +1,61 @@
+"""The figures that were published, by language and fold: experiments/<table>/published.tsv."""
+from __future__ import annotations
+
+from typing import Collection, NamedTuple, Optional
+
+from il_morph.errors import InputError
+from il_morph.files import PathLike
+from il_morph.reproduction.facts import EXPERIMENTS, NONE, PaperTable, lines_of
+from il_morph.reproduction.measured import figure
+
+COLUMNS = ("setting", "system", "kind", "language", "fold", "accuracy", "sd")
+VOTE, SINGLE = "ensemble", "single"
+
+
+class PublishedFigure(NamedTuple):
+    """An accuracy in percent; its standard deviation is over the single models, where they were published."""
+
+    accuracy: float
+    sd: Optional[float]
+    same_folds: bool = True
+
+
+class Published:
+    """What was published for a table; a system is a row of the paper, or a model that is none."""
+
+    def __init__(self, table: PaperTable, figures: dict[tuple[str, ...], PublishedFigure]):
+        self.all_folds = set(table.folds)
+        self.figures = figures
+
+    def find(self, setting: str, system: str, kind: str, language: str,
+             folds: Collection[str]) -> Optional[PublishedFigure]:
+        """On these folds where figures were published by fold, and else over all folds."""
+        place = setting, system, kind, language
+        whole = self.figures.get((*place, NONE))
+        if not self.all_folds or set(folds) == self.all_folds:
+            return whole
+        parts = [self.figures[(*place, fold)] for fold in folds if (*place, fold) in self.figures]
+        if len(parts) == len(folds):
+            return PublishedFigure(sum(part.accuracy for part in parts) / len(parts), None)
+        return whole._replace(same_folds=False) if whole else None
+
+
+def load_published(table: PaperTable, path: Optional[PathLike] = None) -> Published:
+    """Those of the table, or those in another file of the same columns."""
+    path = path or EXPERIMENTS / table.name / "published.tsv"
+    header, *lines = [line.split("\t") for line in lines_of(path)] or [[]]
+    if header != list(COLUMNS):
+        raise InputError(f"{path} does not have the columns {', '.join(COLUMNS)}")
+    figures: dict[tuple[str, ...], PublishedFigure] = {}
+    for number, line in enumerate(lines, start=2):
+        try:
+            *place, accuracy, sd = line
+            value, deviation = figure(accuracy), figure(sd)
+        except ValueError:
+            raise InputError(f"{path}, line {number}: accuracy or sd is no number") from None
+        if len(place) != len(COLUMNS) - 2 or place[2] not in (VOTE, SINGLE) or value is None:
+            raise InputError(f"{path}, line {number}: not a figure of {SINGLE} models or an {VOTE}")
+        if tuple(place) in figures:
+            raise InputError(f"{path}, line {number}: the same figure as in a line above; delete one of them")
+        figures[tuple(place)] = PublishedFigure(value, deviation)
+    return Published(table, figures)

@@ -1,0 +1,105 @@
+"""A run that was made for a table: what is known of it, its place among others, and what its figures can be."""
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, Callable, NamedTuple, Optional, Sequence
+
+from il_morph.errors import InputError
+from il_morph.reproduction.facts import NONE, PaperTable
+
+ENGINES = ("dynet", "native")
+SEEDS = re.compile(r"\d+(\+\d+)*")
+MODEL = re.compile(r"[\w.+-]+")
+COMMIT = re.compile(r"[\w.+-]{1,80}", re.ASCII)
+
+
+class Place(NamedTuple):
+    """Where a run is in a results folder; no fold is `-`, the seed of a vote `1+2+3`."""
+
+    setting: str
+    model: str
+    language: str
+    fold: str
+    seed: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run, or the vote of several seeds (`1+2+3`); accuracies in percent. A row of measured.tsv."""
+
+    setting: str
+    model: str
+    language: str
+    fold: str
+    seed: str
+    epochs: Optional[int]
+    minutes: Optional[float]
+    dev_greedy: Optional[float]
+    test_greedy: Optional[float]
+    dev_beam4: Optional[float]
+    test_beam4: Optional[float]
+    engine: str  # of a vote: those of its members, `dynet+native`; none when they are not known
+    commit: str
+
+    @property
+    def place(self) -> Place:
+        return Place(self.setting, self.model, self.language, self.fold, self.seed)
+
+    @property
+    def members(self) -> list[Place]:
+        """The places of the single models that voted; of a single model its own."""
+        return [self.place._replace(seed=seed) for seed in self.seed.split("+")]
+
+    @property
+    def voters(self) -> int:
+        return self.seed.count("+") + 1
+
+    @property
+    def engines(self) -> set[str]:
+        return set(self.engine.split("+")) - {NONE}
+
+
+def in_order(table: PaperTable) -> Callable[[Run], tuple]:
+    """Sort runs as the facts list them."""
+    settings, languages = table.settings, list(table.languages)
+    models = [system.model for system in table.systems]
+
+    def key(run: Run) -> tuple:
+        return (settings.index(run.setting), _index(models, run.model), run.model,
+                languages.index(run.language), run.fold, run.voters, [int(seed) for seed in run.seed.split("+")])
+    return key
+
+
+def _index(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
+
+
+def check_place(table: PaperTable, place: Place, where: str) -> None:
+    if not MODEL.fullmatch(place.model):
+        raise InputError(f"{where}: {place.model!r} is no name of a model: letters, digits and -+._ only")
+    if place.language not in table.languages:
+        raise InputError(f"{where}: {place.language} is not a language of {table.name}: see "
+                         f"experiments/{table.name}/languages.tsv")
+    if place.fold not in (table.folds or [NONE]):
+        raise InputError(f"{where}: {place.fold} is not a fold of {table.name}, which has "
+                         f"{', '.join(table.folds) or 'none'}")
+
+
+def finite(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise ValueError(f"{value!r} is not a finite number from 0 up")
+    return float(value)
+
+
+def percentage(value: Any) -> float:
+    if finite(value) > 100:
+        raise ValueError(f"{value!r} is not an accuracy in percent")
+    return float(value)
+
+
+def count(value: Any) -> int:
+    if finite(value) != value or isinstance(value, float):
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(value)

@@ -1,0 +1,58 @@
+"""Figures as cells of a table."""
+from __future__ import annotations
+
+from typing import Iterable, Optional, Sequence
+
+from il_morph.reproduction.comparisons import Summary
+from il_morph.reproduction.facts import NONE
+
+MEASURE = "Test accuracy in percent, beam 4."
+NOTHING = "There are no runs of our own yet."
+MISSING = "–"
+PARTIAL = "*"
+FOLDS = ("same", "all")  # which folds the published figures are of, compared with ours
+FEW = 12  # languages that are named rather than counted
+
+
+def number(value: Optional[float], digits: int = 1, missing: str = MISSING) -> str:
+    return missing if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: Optional[float], digits: int = 1, missing: str = MISSING) -> str:
+    return missing if value is None else f"{round(value, digits) + 0.0:+.{digits}f}"  # not -0.0
+
+
+def plus_minus(value: str, spread: Optional[float], digits: int = 1) -> str:
+    """`50.3 ± 1.2`, or the value alone where its spread is not known."""
+    return value if spread is None else f"{value} ± {spread:.{digits}f}"
+
+
+def difference(summary: Summary, digits: int = 1) -> str:
+    """The mean difference ± its standard error over languages."""
+    return plus_minus(signed(summary.differences.mean, digits), summary.differences.standard_error, digits)
+
+
+def exact(value: Optional[float]) -> str:
+    """For machines."""
+    return number(value, 4, NONE)
+
+
+def probability(value: Optional[float]) -> str:
+    if value is None:
+        return MISSING
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def names(words: Iterable[str]) -> str:
+    return ", ".join(words) or "none"
+
+
+def listed(languages: Sequence[str], expected: int) -> str:
+    """Few languages are named, many are counted."""
+    if len(languages) <= FEW:
+        return f"{len(languages)} of {expected} ({names(sorted(languages))})"
+    return f"{len(languages)} of {expected}"
+
+
+def yes(value: bool, words: tuple[str, str] = ("yes", "no")) -> str:
+    return words[0] if value else words[1]
