@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from math import prod
-from typing import Optional, Sequence
+from typing import Callable, Optional, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from il_morph.transitions.actions import UNK
 from il_morph.model.architecture import Architecture, Layer
 from il_morph.model.vocabulary import Instance, Vocabulary
 
-NONLINEARITIES = {"ReLU": lambda x: np.maximum(x, 0), "tanh": np.tanh}
+NONLINEARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"ReLU": lambda x: np.maximum(x, 0), "tanh": np.tanh}
 Weights = dict  # name -> float32 array, as in the model file
 State = Optional[np.ndarray]
 
@@ -66,6 +66,10 @@ class Cell:
         self.x, self.h, self.b = stack("x2"), stack("h2"), stack("b")[:, None]
         self.hidden = self.b.shape[-1]
         self.buffers = Buffers()
+
+    def step(self, projected: np.ndarray, h: State, c: State) -> tuple[np.ndarray, np.ndarray]:
+        """The next h and c of each row."""
+        raise TypeError("a cell is coupled or vanilla")
 
     def gates(self, projected: np.ndarray, h: State) -> np.ndarray:
         if h is None:
@@ -117,7 +121,7 @@ class States:
     c: list[State]
 
     def take(self, rows: np.ndarray) -> "States":
-        return States([h[rows] for h in self.h], [c[rows] for c in self.c])
+        return States([None if h is None else h[rows] for h in self.h], [None if c is None else c[rows] for c in self.c])
 
 
 class Inference:
@@ -170,18 +174,18 @@ class Inference:
 
     def _run(self, layers: list[Cell], table: np.ndarray, symbols: np.ndarray, packing: "Packing") -> np.ndarray:
         """A stack of layers over packed symbols."""
-        outputs = None
+        below: Optional[np.ndarray] = None
         for cell in layers:
-            below, h, c = outputs, None, None
             outputs = np.empty((len(symbols), cell.hidden), dtype=np.float32)
+            h: State = None
+            c: State = None
             for places in packing.positions:
-                if below is None:
-                    x = cell.buffers.rows("input", table, symbols[places])
-                else:
-                    x = below[places] @ cell.x + cell.b
+                x = (cell.buffers.rows("input", table, symbols[places]) if below is None
+                     else below[places] @ cell.x + cell.b)
                 rows = places.stop - places.start
-                h, c = cell.step(x, *(state if state is None else state[:rows] for state in (h, c)))
+                h, c = cell.step(x, None if h is None else h[:rows], None if c is None else c[:rows])
                 outputs[places] = h
+            below = outputs
         return outputs
 
     def _features(self, instances: Sequence[Instance]) -> np.ndarray:

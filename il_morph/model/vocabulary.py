@@ -120,10 +120,9 @@ class Vocabulary:
         slots = [UNK] * self.number_of_slots
         for feature in features:
             row = self.features[feature]
-            if row != UNK and self.attributes is None:
-                slots[row - 1] = row
-            elif row != UNK and slots[self.attributes.positions[attribute(feature)]] == UNK:
-                slots[self.attributes.positions[attribute(feature)]] = row
+            if row != UNK:
+                slot = row - 1 if self.attributes is None else self.attributes.positions[attribute(feature)]
+                slots[slot] = slots[slot] or row  # of two values of an attribute the first one counts
         return slots
 
     def actions_of(self, symbols: Iterable[str]) -> list[int]:

@@ -34,7 +34,8 @@ class Published:
         whole = self.figures.get((*place, NONE))
         if not self.all_folds or set(folds) == self.all_folds:
             return whole
-        parts = [self.figures[(*place, fold)] for fold in folds if (*place, fold) in self.figures]
+        places = [(*place, fold) for fold in folds]
+        parts = [self.figures[one] for one in places if one in self.figures]
         if len(parts) == len(folds):
             return PublishedFigure(sum(part.accuracy for part in parts) / len(parts), None)
         return whole._replace(same_folds=False) if whole else None

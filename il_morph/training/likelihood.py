@@ -67,7 +67,7 @@ def step_losses(inference: Inference, instances: Sequence[Instance], teachers: S
     while len(rows):
         states = inference.step(encoded, rows, positions, actions, states)
         log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
-        for k, row in enumerate(rows):
+        for k, row in enumerate(rows.tolist()):
             optimal = teachers[row].optimal()
             losses[row].append(-float(np.logaddexp.reduce(log_probabilities[k, optimal])))
             actions[k] = max(optimal, key=log_probabilities[k].__getitem__)

@@ -104,7 +104,7 @@ class Training:
     def _better(self, epoch: Epoch, best: Optional[Epoch]) -> bool:
         if best is None:
             return True
-        if self.settings.pick_loss:
+        if epoch.dev_loss is not None and best.dev_loss is not None:  # --pick-loss
             return epoch.dev_loss < best.dev_loss
         return epoch.dev_accuracy > best.dev_accuracy
 

@@ -55,6 +55,9 @@ class SequenceObjective:
     def begin_epoch(self, epoch: int) -> None:
         """No schedule depends on the epoch."""
 
+    def visit(self, decoder: SampleDecoder) -> Visit:
+        raise TypeError("what is learnt from sequences, the subclasses say")
+
     def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
         return self.gold.teachers(instances)
 

@@ -83,7 +83,7 @@ class Expert:
         """The actions on the way to the target with their cost-to-go."""
         if j == len(self.target):
             return {DELETE: 0} if i < len(self.x) else {END: 0}
-        insert = {self.insertions[j]: 1 + self.costs[i][j + 1]}
+        insert: dict[int, float] = {self.insertions[j]: 1 + self.costs[i][j + 1]}
         if i == len(self.x):
             return insert
         if self.x[i] != self.target[j]:
@@ -109,7 +109,7 @@ class Expert:
 
 def optimal_sequences(expert: Expert) -> Iterator[tuple[int, ...]]:
     """All sequences of actions that lead to the target at the least cost."""
-    open_paths = [((), 0, 0)]
+    open_paths: list[tuple[tuple[int, ...], int, int]] = [((), 0, 0)]
     while open_paths:
         taken, i, j = open_paths.pop()
         for action in reversed(expert.optimal_at(i, j)):

@@ -23,7 +23,7 @@ class DynetState:
 
     cells: CellStates
     support: int
-    logits: Union[dy.Expression, None] = None
+    logits: dy.Expression = None
 
 
 class DynetDecoder:

@@ -46,10 +46,8 @@ class Network:
         self.masks = np.where(supports(vocabulary), 0.0, MASKED).tolist()
 
     def _declare(self, architecture: Architecture) -> None:
-        tables = {weight.name: Table(self.collection, weight) for weight in architecture.tables}
-        self.characters, self.actions = tables["characters"], tables[architecture.action_table]
-        self.features, self.pos = tables.get("features"), tables.get("pos")
-        self.tables = list(tables.values())
+        self.tables = {weight.name: Table(self.collection, weight) for weight in architecture.tables}
+        self.characters, self.actions = self.tables["characters"], self.tables[architecture.action_table]
         self.forward = [self._cell(layer) for layer in architecture.forward]
         self.backward = [self._cell(layer) for layer in architecture.backward]
         self.decoder = [self._cell(layer) for layer in architecture.decoder]
@@ -83,7 +81,7 @@ class Network:
     def parts(self) -> list:
         """Every table, matrix and bias under its name."""
         cells = [part for cell in self.cells() for part in cell.parameters()]
-        return self.tables + cells + [part for pair in self.affines() for part in pair]
+        return [*self.tables.values()] + cells + [part for pair in self.affines() for part in pair]
 
     def matrices(self) -> list[Matrix]:
         """The weight matrices, which the l2 penalty is on."""
@@ -170,18 +168,21 @@ class SampleGraph:
     def _features(self) -> dict[str, dy.Expression]:
         network, slots = self.network, self.instance.slots
         vectors = {}
-        if network.pos is not None:
-            seen = self.instance.pos != UNK
-            vectors["pos"] = network.pos.row(self.instance.pos) if seen else network.features.row(UNK)
+        if network.vocabulary.pos is not None:
+            vectors["pos"] = self._pos(self.instance.pos or UNK)
         for first, last in network.slot_ranges:
             vectors[f"features {first}"] = self._slots(slots[first:last])
         return vectors
+
+    def _pos(self, pos: int) -> dy.Expression:
+        """An unseen POS is the UNK of the features."""
+        return self.network.tables["pos"].row(pos) if pos != UNK else self.network.tables["features"].row(UNK)
 
     def _slots(self, slots: Sequence[int]) -> dy.Expression:
         settings = self.network.settings
         if not settings.feat_input:
             return dy.inputVector([settings.lucky_w if slot != UNK else 0.0 for slot in slots])
-        return dy.reshape(self.network.features.rows(slots), (len(slots) * settings.feat_input,))
+        return dy.reshape(self.network.tables["features"].rows(slots), (len(slots) * settings.feat_input,))
 
     def initial_states(self) -> list[CellState]:
         return [CellState() for _ in self.network.decoder]
@@ -203,7 +204,7 @@ class SampleGraph:
             if masks:
                 inputs = masks.x(inputs)
             stepped.append(cell.step(gates or cell.project({}), state, masks, inputs))
-            gates, inputs = None, {"x": stepped[-1].h}
+            gates, inputs = {}, {"x": stepped[-1].h}
         return stepped
 
     def losses(self, sequences: Sequence[Sequence[int]]) -> dy.Expression:
