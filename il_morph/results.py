@@ -1,12 +1,15 @@
-"""Where results are: the one place that knows the names of the files of a run."""
+"""Where results are: the one place that knows the names of the files of a run, and the folders of a table's runs."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Iterator
 
 from il_morph.files import PathLike
 
 GREEDY = "greedy"
+_OUTCOME = re.compile(rf"f\.({GREEDY}|beam\d+)\.(dev|test)\.(predictions|eval)", re.ASCII)
+_LEFTOVER = re.compile(r"\.(f\..+|commit)\.[^.]+\.tmp")
 
 
 def search_name(width: int) -> str:
@@ -37,6 +40,16 @@ class RunFolder:
         """The commit of il-morph that the run was made with, for runs of a table."""
         return self.path / "commit"
 
+    @property
+    def train_log(self) -> Path:
+        """What `il-morph train` said, for runs of a table."""
+        return self.path / "train.log"
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the process that trains here; the file itself says nothing and stays."""
+        return self.path / "lock"
+
     def predictions(self, name: str) -> Path:
         """Of `greedy.dev`, `beam4.test` and so on."""
         return self.path / f"f.{name}.predictions"
@@ -50,5 +63,44 @@ class RunFolder:
 
     def outcome(self) -> Iterator[Path]:
         """What a finished run leaves behind besides model and log."""
-        for pattern in (self.stats.name, f"f.{GREEDY}.*", "f.beam*"):
-            yield from filter(Path.is_file, self.path.glob(pattern))
+        yield from (path for path in self._files() if path == self.stats or _OUTCOME.fullmatch(path.name))
+
+    def remains(self) -> Iterator[Path]:
+        """All that a training has written here, finished or not, temporary files of a killed one included."""
+        yield from (path for path in self._files() if path in (self.model, self.log) or _LEFTOVER.fullmatch(path.name))
+        yield from self.outcome()
+
+    def _files(self) -> list[Path]:
+        return [path for path in self.path.glob("*") if path.is_file()]
+
+
+class ResultsTree:
+    """The results of a table: ROOT/SETTING/MODEL/LANGUAGE[/FOLD]/SEED is the folder of a run."""
+
+    def __init__(self, root: PathLike):
+        self.root = Path(root)
+
+    def run(self, setting: str, model: str, language: str, fold: str, seed: str) -> RunFolder:
+        """`fold` is empty where the table has no folds."""
+        return RunFolder(self.root.joinpath(setting, model, language, fold, seed))
+
+    def groups(self, settings: list[str]) -> Iterator[tuple[str, str, Path]]:
+        """Setting and language of each folder SETTING/MODEL/LANGUAGE, and the folder."""
+        for setting in settings:
+            for path in sorted((self.root / setting).glob("*/*")):
+                if path.is_dir():
+                    yield setting, path.name, path
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the process that votes and writes the table."""
+        return self.root / "lock"
+
+    @property
+    def table(self) -> Path:
+        return self.root / "table.txt"
+
+    @property
+    def slurm(self) -> Path:
+        """Lists of jobs and what the jobs said."""
+        return self.root / "slurm"

@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import statistics
@@ -21,14 +22,21 @@ SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}"]
 ENDLESS = ["--", "--epochs=100000", "--patience=100000", "--input=8", "--enc-hidden=8", "--dec-hidden=8"]
 
 
+def call(table, *options):
+    """The script with the il-morph beside this Python, and nothing kept of what it does."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    return subprocess.run([script(table), *options], env={**os.environ, "PATH": path, "PYTHONPATH": str(PROJECT)},
+                          capture_output=True, text=True)
+
+
 def dry_run(table, *options):
-    done = subprocess.run([script(table), "--dry-run", "--data=/d", "--results=/r", *options],
-                          capture_output=True, text=True, check=True)
+    done = call(table, "--dry-run", "--data=/d", "--results=/r", *options)
+    assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 def refusal(table, *options):
-    done = subprocess.run([script(table), *options], capture_output=True, text=True)
+    done = call(table, *options)
     assert done.returncode == 2
     return done.stderr
 
@@ -95,8 +103,11 @@ def test_an_aligner_among_the_train_options_replaces_that_of_the_table(options):
 
 
 def test_blanks_in_paths_are_quoted():
-    command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", "--data", "/my data")
-    assert command.endswith(r"/my\ data/german-task1-train /my\ data/german-task1-dev /r/task1/ca-d/german/1")
+    done = call("sigmorphon2016", "--dry-run", "--data", "/my data", "--results=/r", "--models=ca-d", "--languages=german",
+                "--seeds=1")
+    assert done.stdout.endswith("'/my data/german-task1-train' '/my data/german-task1-dev' /r/task1/ca-d/german/1\n")
+    assert shlex.split(done.stdout)[-3:] == [
+        "/my data/german-task1-train", "/my data/german-task1-dev", "/r/task1/ca-d/german/1"]
 
 
 def test_seed_1_of_everything_comes_first():
@@ -107,7 +118,8 @@ def test_seed_1_of_everything_comes_first():
 
 @pytest.mark.parametrize("table", TABLES)
 def test_usage(table):
-    done = subprocess.run([script(table), "--help"], capture_output=True, text=True, check=True)
+    done = call(table, "--help")
+    assert done.returncode == 0 and done.stderr == ""
     for option in ("--data", "--results", "--models", "--languages", "--seeds", "--jobs", "--slurm", "--dry-run", "--force"):
         assert f"  {option} " in done.stdout
 
@@ -141,12 +153,12 @@ def test_missing_data_is_named_before_anything_starts(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-TOOLS = ("awk bash cat cut date dirname env getconf git grep ln mkdir mv paste readlink rm sed sh sleep sort tail tr wc "
+TOOLS = ("awk bash cat cksum cut date dirname env getconf git grep ln mkdir mv paste readlink rm sed sh sleep sort tail tr wc "
          "basename").split()
 
 
 def bare_path(folder, il_morph=True):
-    """A PATH with nothing but common tools: no flock, no Slurm."""
+    """A PATH with nothing but common tools: no Slurm."""
     tools = folder / "tools"
     tools.mkdir()
     for name in TOOLS:
@@ -160,6 +172,7 @@ def run_with_path(folder, path, table, *options):
                           env={"PATH": path}, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.skipif(not list(PROJECT.glob(".venv/installed*")), reason="needs the environment that bin/test.sh makes")
 def test_missing_data_costs_no_installation(tmp_path):
     done = run_with_path(tmp_path, bare_path(tmp_path, il_morph=False), "sigmorphon2016", "--languages=german")
     assert done.returncode == 2 and "cannot read" in done.stderr.splitlines()[0]
@@ -287,30 +300,22 @@ def test_force_trains_again_and_votes_again(tmp_path):
     assert vote.stat().st_mtime_ns > before
 
 
-@pytest.mark.parametrize("flock", [
-    pytest.param(True, marks=pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")), False])
-def test_risk_training_waits_for_the_model_it_starts_from(tmp_path, flock):
+def test_risk_training_waits_for_the_model_it_starts_from(tmp_path):
     """CA and two models that start from it, all at once: CA is trained once, and before the others."""
     make_data("sigmorphon2017", tmp_path / "data")
     start = tmp_path / "results/low/ca/navajo/1"
     start.mkdir(parents=True)
-    (start / "owner").symlink_to(str(dead_process()))
-    path = environment(tmp_path)["PATH"] if flock else bare_path(tmp_path)
-    done = run_with_path(tmp_path, path, "sigmorphon2017", "--setting=low", "--models=ca,ca-mrt,ca-mrt-a",
-                         "--languages=navajo", "--seeds=1", "--jobs=3", *SMALL)
+    (start / "lock").write_text("process 1 on another machine\n")
+    done = run_with_path(tmp_path, bare_path(tmp_path), "sigmorphon2017", "--setting=low",
+                         "--models=ca,ca-mrt,ca-mrt-a", "--languages=navajo", "--seeds=1", "--jobs=3", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert os.path.lexists(start / "owner") == flock, "a lock of the kind without flock, left behind and taken over"
+    assert re.fullmatch(r"process \d+ on .+\n", (start / "lock").read_text())
+    assert "another machine" not in (start / "lock").read_text(), "a lock that was left behind is taken over"
     rows = [row.split()[:2] for row in (tmp_path / "journal").read_text().splitlines()]
     order = [(word, folder.split("/")[-3]) for word, folder in rows]
     assert order[:2] == [("start", "ca"), ("end", "ca")]
     assert sorted(order[2:]) == [(word, model) for word in ("end", "start") for model in ("ca-mrt", "ca-mrt-a")]
     assert len(stats_of(tmp_path)) == 3
-
-
-def dead_process():
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
 
 
 def test_risk_training_alone_brings_its_start_along(tmp_path):
@@ -358,46 +363,48 @@ def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
     assert done.returncode == 0 and "2 of 2 done, 0 running, 0 failed" in done.stderr
 
 
-def code_version(runner, path):
-    return subprocess.run(["bash", "-c", 'source "$0" && code_version', runner], env={"PATH": path}, capture_output=True,
-                          text=True, check=True).stdout.strip()
+def code_version(project, folder):
+    return subprocess.run([sys.executable, "-c", "from il_morph.reproduction.commit import code_version as f; print(f())"],
+                          env={**os.environ, "PYTHONPATH": str(project)}, cwd=folder, capture_output=True, text=True,
+                          check=True).stdout.strip()
 
 
 def test_the_commit_is_that_of_the_code_that_runs(tmp_path):
-    project, path = tmp_path / "project", bare_path(tmp_path, il_morph=False)
-    for name in ("bin/runner.sh", "bin/environment.sh", "il_morph/__init__.py"):
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PROJECT / name, project / name)
-    (project / "tools").mkdir()
-    for name in ("il-morph", "python3"):
-        (project / "tools" / name).write_text(f'#!/usr/bin/env bash\nPYTHONPATH={project} exec {sys.executable} "$@"\n')
-        (project / "tools" / name).chmod(0o755)
-    runner, own = project / "bin" / "runner.sh", f"{project}/tools{os.pathsep}{path}"
-    assert code_version(runner, own) == "unknown", "no commit yet"
+    project = tmp_path / "project"
+    shutil.copytree(PROJECT / "il_morph", project / "il_morph", ignore=shutil.ignore_patterns("__pycache__"))
+    assert code_version(project, tmp_path) == "unknown", "no repository"
     git = ["git", "-C", project, "-c", "user.name=a", "-c", "user.email=a@b"]
-    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message=all"]):
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    assert code_version(project, tmp_path) == "unknown", "no commit yet"
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message=nothing"], check=True)
+    assert code_version(project, tmp_path) == "unknown", "a copy that the repository does not know"
+    for arguments in (["add", "il_morph/*.py"], ["commit", "--quiet", "--message=all"]):
         subprocess.run([*git, *arguments], check=True)
     commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    assert code_version(runner, own) == commit
-    (project / "il_morph" / "__init__.py").write_text("")
-    assert code_version(runner, own) == f"{commit}-changed"
-    assert code_version(PROJECT / "bin" / "runner.sh", own) == "unknown", "an il-morph from elsewhere"
+    assert code_version(project, tmp_path) == commit
+    (project / "il_morph" / "__init__.py").write_text('__version__ = "another"\n')
+    assert code_version(project, tmp_path) == f"{commit}-changed"
+    shutil.copytree(project / "il_morph", tmp_path / "installed" / "il_morph")
+    assert code_version(tmp_path / "installed", project.parent) == "unknown", "an il-morph from elsewhere"
 
 
 # What can come between
 
 
 def start_script(folder, *options):
-    """In a session of its own, so that its processes can be found."""
+    """In a session of its own, as on a terminal."""
     return subprocess.Popen(
         [script("sigmorphon2016"), "--data", folder / "data", "--results", folder / "results", *options],
         env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
-def processes_of(session):
-    rows = subprocess.run(["ps", "-e", "-o", "pid=,sess=,stat="], capture_output=True, text=True).stdout.splitlines()
-    return [int(pid) for pid, sess, stat in map(str.split, rows) if int(sess) == session and not stat.startswith("Z")]
+def processes_of(folder):
+    """The processes that have to do with this folder."""
+    rows = subprocess.run(["ps", "-e", "-ww", "-o", "pid=,stat=,args="], capture_output=True, text=True).stdout.splitlines()
+    found = [row.split(None, 2) for row in rows]
+    return [int(row[0]) for row in found if not row[1].startswith("Z") and f"{folder}/" in row[-1]
+            and int(row[0]) != os.getpid()]
 
 
 def wait_until(condition, seconds=60):
@@ -415,15 +422,15 @@ def test_ctrl_c_ends_the_children(tmp_path, number, code):
     os.kill(process.pid, number)
     assert process.wait(timeout=20) == code
     assert "the same command continues" in process.stderr.read()
-    wait_until(lambda: processes_of(process.pid) == [], 5)
+    wait_until(lambda: processes_of(tmp_path) == [], 5)
     assert stats_of(tmp_path) == []
 
 
-def kill_everything(process):
+def kill_everything(process, folder):
     """kill -9 for the script first, so that it cannot start anything more, then for what it has started."""
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    for pid in processes_of(process.pid):
+    for pid in processes_of(folder):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -437,7 +444,7 @@ def test_kill_9_at_any_moment_loses_the_runs_in_flight(tmp_path):
     for _ in range(6):
         process = start_script(tmp_path, *SELECTION, "--seeds=1,2,3", "--jobs=2", *SMALL)
         time.sleep(chance.uniform(0.2, 3))
-        kill_everything(process)
+        kill_everything(process, tmp_path)
         for path in stats_of(tmp_path):
             assert json.loads(path.read_text())["scores"]["beam4.test"]["accuracy"] >= 0
         assert all(path.stat().st_mtime_ns == old for path, old in finished.items()), "a finished run was touched"
@@ -448,7 +455,6 @@ def test_kill_9_at_any_moment_loses_the_runs_in_flight(tmp_path):
     assert table_rows(tmp_path, "sigmorphon2016")["CA-D", "runs"]["Avg"] == "6/50"
 
 
-@pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")
 def test_a_run_that_outlived_its_script_is_waited_for(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     options = ["--models=ca-d", "--languages=german", "--seeds=1", *SMALL[:1], "--epochs=40", "--patience=40", *SMALL[3:]]
