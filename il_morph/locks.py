@@ -15,7 +15,14 @@ try:
 except ImportError:  # Windows
     pass
 
+NO_LOCKS = ("this system has no file locks (fcntl), and they are needed to run a table: use Linux or macOS, or on "
+            "Windows the Windows Subsystem for Linux")
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def require_locks() -> None:
+    if fcntl is None:
+        raise InputError(NO_LOCKS)
 
 
 class FileLock:
@@ -68,9 +75,7 @@ class FileLock:
         self.release()
 
     def _open(self) -> int:
-        if fcntl is None:
-            raise InputError("this system has no file locks (fcntl), and they are needed to run a table: "
-                             "use Linux or macOS, or on Windows the Windows Subsystem for Linux")
+        require_locks()
         try:
             return os.open(self.path, _FLAGS, 0o666)
         except OSError as error:

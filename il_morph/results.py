@@ -8,8 +8,9 @@ from typing import Iterator
 from il_morph.files import PathLike
 
 GREEDY = "greedy"
-_OUTCOME = re.compile(rf"f\.({GREEDY}|beam\d+)\.(dev|test)\.(predictions|eval)", re.ASCII)
-_LEFTOVER = re.compile(r"\.(f\..+|commit)\.[^.]+\.tmp")
+_OUTCOME = re.compile(rf"f\.stats|f\.({GREEDY}|beam\d+)\.(dev|test)\.(predictions|eval)", re.ASCII)
+_COURSE = re.compile(r"f\.model|f\.log")
+_LEFTOVER = re.compile(rf"\.({_OUTCOME.pattern}|{_COURSE.pattern}|commit)\.[^.]+\.tmp", re.ASCII)
 
 
 def search_name(width: int) -> str:
@@ -61,17 +62,16 @@ class RunFolder:
     def finished(self) -> bool:
         return self.stats.exists()
 
-    def outcome(self) -> Iterator[Path]:
+    def outcome(self) -> list[Path]:
         """What a finished run leaves behind besides model and log."""
-        yield from (path for path in self._files() if path == self.stats or _OUTCOME.fullmatch(path.name))
+        return self._files(_OUTCOME)
 
-    def remains(self) -> Iterator[Path]:
+    def remains(self) -> list[Path]:
         """All that a training has written here, finished or not, temporary files of a killed one included."""
-        yield from (path for path in self._files() if path in (self.model, self.log) or _LEFTOVER.fullmatch(path.name))
-        yield from self.outcome()
+        return [path for names in (_OUTCOME, _COURSE, _LEFTOVER) for path in self._files(names)]
 
-    def _files(self) -> list[Path]:
-        return [path for path in self.path.glob("*") if path.is_file()]
+    def _files(self, names: re.Pattern[str]) -> list[Path]:
+        return [path for path in self.path.glob("*") if names.fullmatch(path.name) and path.is_file()]
 
 
 class ResultsTree:

@@ -31,7 +31,8 @@ def gold_path(table: str, data: Path, language: str, fold: str = "-", setting: s
 
 
 def line(table: str, word: str, ending: str) -> str:
-    columns = {"sigmorphon2016": (word, "pos=N,case=ERG", word + ending), "sigmorphon2017": (word, word + ending, "N;ERG"),
+    columns = {"sigmorphon2016": (word, "pos=N,case=ERG", word + ending),
+               "sigmorphon2017": (word, word + ending, "N;ERG"),
                "celex": (word, word + ending), "lemmatization": (word, "", word + ending)}
     return "\t".join(columns[table]) + "\n"
 
@@ -64,12 +65,13 @@ if sys.argv[1:2] == ["train"]:
 
 
 def environment(folder: Path) -> dict:
-    """PATH begins with an il-morph of this checkout; it and what it starts keep a journal of trainings that start and end."""
+    """PATH begins with an il-morph of this checkout that keeps a journal of the trainings that start and end."""
     command, modules = folder / "bin" / "il-morph", folder / "modules"
     if not command.exists():
         command.parent.mkdir(parents=True)
         modules.mkdir()
-        (modules / "sitecustomize.py").write_text(JOURNAL.format(journal=str(folder / "journal")))  # imported at the start
+        # Python imports this module when it starts.
+        (modules / "sitecustomize.py").write_text(JOURNAL.format(journal=str(folder / "journal")), encoding="utf-8")
         command.write_text(f"#!/bin/sh\nPYTHONPATH='{modules}:{PROJECT}' exec '{sys.executable}' -m il_morph \"$@\"\n")
         command.chmod(0o755)
     return {**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}

@@ -40,6 +40,7 @@ from typing import Optional, Sequence
 
 from il_morph.commands.arguments import Arguments, UsageError, choice, integer, optional, parse_arguments
 from il_morph.errors import InputError
+from il_morph.locks import require_locks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
 from il_morph.reproduction.plan import Job, Plan, Selection
 from il_morph.results import ResultsTree
@@ -58,7 +59,7 @@ def run(argv: list[str]) -> int:
     slots = optional(integer, args, "--jobs", None, 1)
     plan = Plan(table, selection(table, args, train_options))
     if args["--dry-run"]:
-        return print_commands(list(plan.jobs()) if args["--force"] else plan.unfinished())
+        return print_commands(plan.to_do(again=args["--force"]))
     plan.check_data()
     return carry_out(plan, args, slots)
 
@@ -69,10 +70,11 @@ def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
     from il_morph.reproduction.slurm import submit
 
     data, results, table = plan.selection.data, plan.selection.results, plan.table
+    require_locks()
     make_folder(results.root)
     if args["--force"]:
         plan.forget_finished()
-    jobs, code = plan.unfinished(), 0
+    jobs, code = plan.to_do(), 0
     if not jobs:
         print("all of these runs are finished", file=sys.stderr)
     elif args["--slurm"]:

@@ -80,10 +80,10 @@ class Plan:
                     start = self._start(system)
                     yield [self._run(each, language, fold, seed) for each in ([start] if start else []) + [system]]
 
-    def unfinished(self) -> list[Job]:
-        """The jobs whose own run is not finished, without a start that is."""
+    def to_do(self, again: bool = False) -> list[Job]:
+        """The jobs whose own run is not finished (`again`: all of them), without a start that is."""
         return [[*(run for run in job[:-1] if not run.results.finished), job[-1]]
-                for job in self.jobs() if not job[-1].results.finished]
+                for job in self.jobs() if again or not job[-1].results.finished]
 
     def forget_finished(self) -> None:
         """Let the runs that are asked for count as unfinished."""

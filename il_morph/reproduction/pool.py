@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from collections import deque
+from contextlib import contextmanager, suppress
 from typing import Iterator, Optional, Sequence
 
 from il_morph.errors import InputError
@@ -24,7 +25,7 @@ class Stopped(Exception):
 
 
 class Worker:
-    """A job at work: its runs one after the other, each in a process of its own."""
+    """A job at work: its runs one after the other, each in a process of its own. It is over when none is left."""
 
     def __init__(self, job: Job):
         self.left = list(job)
@@ -37,20 +38,17 @@ class Worker:
     def run(self) -> PlannedRun:
         return self.left[0]
 
-    def goes_on(self) -> bool:
-        """Do what can be done without waiting; false when the job is over."""
+    def go_on(self) -> None:
+        """Do what can be done without waiting."""
         try:
-            while self.left and not self.failure:
-                if self._runs():
-                    return True
+            while self.left and not self.failure and not self._trains():
+                pass
         except Busy as busy:
             self.waiting_for = str(busy)
-            return True
         except (InputError, OSError) as error:
             self.failure = f"failed: {error}"
-        return False
 
-    def _runs(self) -> bool:
+    def _trains(self) -> bool:
         """Start the run if it is not at work; false when it is over."""
         if self.process is None:
             self.process = start_training(self.run, wait=False, own_group=True)
@@ -68,11 +66,11 @@ class Worker:
     def end(self, number: int) -> None:
         """Send a signal to the training and what it has started."""
         if self.process and self.process.poll() is None:
-            os.killpg(self.process.pid, number)
+            with suppress(ProcessLookupError, PermissionError):  # it has ended meanwhile
+                os.killpg(self.process.pid, number)
 
     def at_work(self) -> AtWork:
-        pace = read_pace(self.run.results) if self.process else None
-        return AtWork(self.run, pace, time.monotonic() - self.started)
+        return AtWork(self.run, read_pace(self.run.results), time.monotonic() - self.started)
 
 
 class Pool:
@@ -80,9 +78,9 @@ class Pool:
 
     def __init__(self, jobs: Sequence[Job], slots: int, experience: Experience):
         self.jobs, self.slots, self.experience = jobs, slots, experience
-        self.next = 0
+        self.queue = deque(range(len(jobs)))
         self.workers: dict[int, Worker] = {}
-        self.finished: list[int] = []
+        self.finished = 0
         self.failures: dict[int, str] = {}
         self.display = display()
 
@@ -90,7 +88,7 @@ class Pool:
         """Do all jobs; the failures in the order of the jobs."""
         with signals_noted() as noted:
             try:
-                while not noted and (self.next < len(self.jobs) or self.workers):
+                while not noted and (self.queue or self.workers):
                     self._start()
                     self._show()
                     time.sleep(POLL_SECONDS)
@@ -103,21 +101,33 @@ class Pool:
         return [failure for _, failure in sorted(self.failures.items())]
 
     def _start(self) -> None:
-        while self.next < len(self.jobs) and len(self.workers) < self.slots:
-            self.workers[self.next] = Worker(self.jobs[self.next])
-            self.next += 1
-            self._collect()
+        while self.queue and len(self.workers) < self.slots:
+            worker = self._next_worker()
+            self._note(self.queue.popleft(), worker)
+
+    def _next_worker(self) -> Worker:
+        """Of the first job in the queue that nobody else is at; others wait at the end of the queue for their turn."""
+        for _ in self.queue.copy():
+            worker = Worker(self.jobs[self.queue[0]])
+            worker.go_on()
+            if not worker.waiting_for:
+                return worker
+            self.queue.rotate(-1)
+        return Worker(self.jobs[self.queue[0]])
 
     def _collect(self) -> None:
         for number, worker in list(self.workers.items()):
-            if worker.goes_on():
-                continue
-            del self.workers[number]
-            if worker.failure:
-                self.failures[number] = worker.failure
-            else:
-                self.finished.append(number)
-                self.experience.add(self.jobs[number][-1])
+            worker.go_on()
+            self._note(number, self.workers.pop(number))
+
+    def _note(self, number: int, worker: Worker) -> None:
+        if worker.failure:
+            self.failures[number] = worker.failure
+        elif worker.left:
+            self.workers[number] = worker
+        else:
+            self.finished += 1
+            self.experience.add(self.jobs[number][-1])
 
     def _end(self) -> None:
         """End all trainings that still run, at first politely."""
@@ -134,15 +144,15 @@ class Pool:
         self.workers.clear()
 
     def _show(self) -> None:
-        if self.display.due((len(self.finished), len(self.workers), len(self.failures))):
+        if self.display.due((self.finished, len(self.workers), len(self.failures))):
             self.display.show(self._standing())
 
     def _standing(self) -> Standing:
         at_work = {number: worker.at_work() for number, worker in self.workers.items()}
-        over = len(self.finished) + len(self.failures)
-        later = [*self.jobs[self.next:], *(worker.left[1:] for worker in self.workers.values())]
+        over = self.finished + len(self.failures)
+        later = [*map(self.jobs.__getitem__, self.queue), *(worker.left[1:] for worker in self.workers.values())]
         return Standing(
-            total=len(self.jobs), finished=len(self.finished), failed=len(self.failures),
+            total=len(self.jobs), finished=self.finished, failed=len(self.failures),
             running=[_told(self.workers[number], each) for number, each in at_work.items()],
             done=over + sum(share_done(each, self.experience) for each in at_work.values()),
             left=time_left(list(at_work.values()), later, self.slots, self.experience))
@@ -166,7 +176,7 @@ def signals_noted() -> Iterator[list[int]]:
 def _told(worker: Worker, at_work: AtWork) -> str:
     """A run at work in a line."""
     if worker.waiting_for:
-        return f"{worker.run.title}: waits for {worker.waiting_for}, which trains it"
+        return f"{worker.run.title}: {worker.waiting_for} trains it"
     if not at_work.pace:
         return f"{worker.run.title}: starts"
     pace, most = at_work.pace, worker.run.number("--epochs")

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-
 from typing import Optional
 
 from il_morph.errors import InputError
@@ -85,5 +84,5 @@ def ending(code: int) -> str:
 def _start_under(lock: FileLock, run: PlannedRun, own_group: bool) -> subprocess.Popen:
     assert lock.descriptor is not None
     with open(run.results.train_log, "xb") as log:
-        return subprocess.Popen(il_morph(*run.arguments), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+        return subprocess.Popen(il_morph(*run.arguments), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 env=environment(), pass_fds=[lock.descriptor], start_new_session=own_group)

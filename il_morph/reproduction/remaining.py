@@ -68,7 +68,7 @@ class Experience:
 
 
 def epochs_expected(run: PlannedRun, pace: Pace, share: float) -> int:
-    """A run cannot stop before its patience is over, nor after its last epoch; between these it does what is typical."""
+    """A run cannot stop before its patience is over, nor after its last epoch; in between it does what is typical."""
     most = run.number("--epochs") or pace.epochs
     soonest = pace.best + 1 + (run.number("--patience") or 0)
     return max(pace.epochs, min(most, max(round(share * most), soonest)))

@@ -21,9 +21,10 @@ from il_morph.files import read_bytes, write_atomically
 from il_morph.reproduction.facts import load_table
 from il_morph.reproduction.finish import finish_table
 from il_morph.reproduction.plan import Job, PlannedRun, first_unfinished
-from il_morph.reproduction.processes import make_folder, train_in_order
+from il_morph.reproduction.processes import environment, make_folder, train_in_order
 from il_morph.results import ResultsTree
 
+TASK = "SLURM_ARRAY_TASK_ID"
 DEFAULT_MAX_ARRAY_SIZE = 1001  # Slurm's own
 
 
@@ -90,8 +91,10 @@ def max_array_size() -> int:
 def work(path: str) -> int:
     """The share of this array task: one job after the other."""
     jobs = JobList.load(path)
-    task = int(os.environ["SLURM_ARRAY_TASK_ID"])
-    return int(any([_fails(job) for job in jobs.jobs[task::jobs.tasks]]))
+    task = os.environ.get(TASK, "")
+    if not task.isdecimal():
+        raise InputError(f"{TASK} is not set: this is for the tasks of a job array, which Slurm starts")
+    return int(any([_fails(job) for job in jobs.jobs[int(task)::jobs.tasks]]))
 
 
 def finish(path: str) -> int:
@@ -116,7 +119,7 @@ def _fails(job: Job) -> bool:
 def _sbatch(options: Sequence[str], script: str) -> subprocess.CompletedProcess:
     """What sbatch says against it goes to the standard error."""
     return subprocess.run(["sbatch", *options, "--output=/dev/null", f"--wrap={script}"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, encoding="utf-8", errors="replace")
+                          stdout=subprocess.PIPE, encoding="utf-8", errors="replace", env=environment())
 
 
 def _number(submitted: subprocess.CompletedProcess) -> str:
