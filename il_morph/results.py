@@ -68,7 +68,11 @@ class RunFolder:
 
     def remains(self) -> list[Path]:
         """All that a training has written here, finished or not, temporary files of a killed one included."""
-        return [path for names in (_OUTCOME, _COURSE, _LEFTOVER) for path in self._files(names)]
+        return [*self.outcome(), *self._files(_COURSE), *self.leftovers()]
+
+    def leftovers(self) -> list[Path]:
+        """Temporary files of a process that was killed while it wrote."""
+        return self._files(_LEFTOVER)
 
     def _files(self, names: re.Pattern[str]) -> list[Path]:
         return [path for path in self.path.glob("*") if names.fullmatch(path.name) and path.is_file()]
@@ -99,6 +103,10 @@ class ResultsTree:
     @property
     def table(self) -> Path:
         return self.root / "table.txt"
+
+    def leftovers(self) -> list[Path]:
+        """Temporary files of a process that was killed while it wrote the table."""
+        return list(self.root.glob(f".{self.table.name}.*.tmp"))
 
     @property
     def slurm(self) -> Path:

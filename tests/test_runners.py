@@ -385,6 +385,9 @@ def test_starting_again_continues(tmp_path):
     (group / "2" / "f.stats").unlink()
     (group / "2" / "f.model").write_text("half of it")
     (group / "2" / ".f.model.1.tmp").write_text("half of it")
+    (group / "1+2+3").mkdir()
+    (group / "1+2+3" / ".f.beam4.test.eval.1.tmp").write_text("half of it")
+    (tmp_path / "results" / ".table.txt.1.tmp").write_text("half of it")
     before = {path: path.stat().st_mtime_ns for path in stats_of(tmp_path)}
     assert len(before) == 3
 
@@ -394,6 +397,7 @@ def test_starting_again_continues(tmp_path):
     assert all(path.stat().st_mtime_ns == old for path, old in before.items())
     assert (group / "2" / "f.model").read_bytes()[:4] != b"half" and not (group / "2" / ".f.model.1.tmp").exists()
     assert (group / "1+2+3" / "f.beam4.test.eval").exists(), "a new ensemble of all seeds"
+    assert not list((tmp_path / "results").rglob(".*.tmp"))
 
     done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2,3", *SMALL)
     assert "all of these runs are finished" in done.stderr and "CA-D" in done.stdout

@@ -54,6 +54,8 @@ def _vote(members: Sequence[RunFolder], together: RunFolder, gold: Path, fmt: Da
     lines = [fmt.line(Sample(entry.input, entry.tag, None), output) + "\n"
              for entry, output in zip(predictions[0], ensemble(predictions, fmt))]
     together.path.mkdir(exist_ok=True)
+    for path in together.leftovers():
+        path.unlink(missing_ok=True)
     write_atomically(together.predictions(PART), "".join(lines))
     scores = evaluate(read_gold(gold, fmt), read_predictions(together.predictions(PART), fmt), fmt)
     write_atomically(together.evaluation(PART), scores.as_text())

@@ -22,6 +22,8 @@ def finish_table(table: PaperTable, data: Path, results: ResultsTree) -> int:
                               stdout=subprocess.PIPE, env=environment())
         if done.returncode:
             return done.returncode
+        for path in results.leftovers():
+            path.unlink(missing_ok=True)
         write_atomically(results.table, done.stdout)
     sys.stdout.write(done.stdout.decode("utf-8"))
     return 0
