@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from il_morph.reproduction.display import duration
 from il_morph.reproduction.plan import PlannedRun
-from il_morph.reproduction.remaining import (AtWork, Experience, Pace, epochs_expected, read_pace, seconds_left,
-                                             share_done, time_left)
+from il_morph.reproduction.remaining import (AtWork, Experience, Pace, epochs_expected, last_end, read_pace,
+                                             seconds_left, share_done, time_left)
 from il_morph.results import RunFolder
 
 
@@ -100,7 +101,22 @@ def test_finished_runs_say_how_long_others_take(tmp_path):
     starting = AtWork(planned(), None, 30.0)
     assert time_left([starting], [], 1, experience) == pytest.approx(80 - 30)
     assert time_left([starting], [[planned(model="ca-r")]], 1, experience) == pytest.approx(80 - 30 + 500)
-    assert time_left([starting], [[planned(model="ca-r")]], 2, experience) == pytest.approx((80 - 30 + 500) / 2)
+    assert time_left([starting], [[planned(model="ca-r")]], 2, experience) == pytest.approx(500)
+    assert time_left([starting], [[planned()], [planned(), planned()]], 2, experience) == pytest.approx(80 - 30 + 160)
+
+
+def test_jobs_start_as_soon_as_a_slot_is_free():
+    assert last_end([], [5.0], 1) == 5
+    assert last_end([3.0, 9.0], [], 2) == 9
+    assert last_end([3.0, 9.0], [4.0, 4.0], 2) == 11
+    assert last_end([3.0], [4.0], 2) == 4
+
+
+@pytest.mark.parametrize("seconds, words", [
+    (None, "?"), (0.2, "0 s"), (99.4, "99 s"), (100, "1 min 40 s"), (599.9, "9 min 59 s"), (3000, "50 min"),
+    (9000, "2.5 h")])
+def test_durations_for_people(seconds, words):
+    assert duration(seconds) == words
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"training": null}', '{"training": {"epochs": "x"}}'])

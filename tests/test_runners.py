@@ -204,6 +204,8 @@ def test_the_engine_is_passed_on():
     assert " --engine=native " in command
     command, = dry_run("sigmorphon2016", *selection)
     assert "--engine" not in command
+    command, = dry_run("sigmorphon2016", *selection, "--engine=native", "--", "--engine=dynet")
+    assert command.count("--engine") == 1 and " --engine=dynet " in command
     assert "--engine takes one of dynet, native, not 'abacus'" in refusal("sigmorphon2016", "--engine=abacus")
 
 
@@ -220,8 +222,8 @@ def test_forced_runs_are_among_the_commands(tmp_path):
 
 def test_help_lists_the_facts_of_the_table():
     text = call("sigmorphon2017", "--help").stdout
-    for words in ("settings   low medium", "models     ha ca ha-mrt", "variants   ca-r-uniform", "albanian arabic",
-                  "seeds      1 2 3 4 5", "SIGMORPHON 2017"):
+    for words in ("settings: low medium", "models: ha ca ha-mrt", "variants: ca-r-uniform", "languages: albanian arabic",
+                  "seeds: 1 2 3 4 5", "SIGMORPHON 2017"):
         assert words in text
     assert "folds" not in text.split("SIGMORPHON 2017")[1], "this table has none"
 

@@ -35,6 +35,7 @@ import os
 import re
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 from typing import Optional, Sequence
 
@@ -42,7 +43,7 @@ from il_morph.commands.arguments import Arguments, UsageError, choice, integer, 
 from il_morph.errors import InputError
 from il_morph.locks import require_locks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
-from il_morph.reproduction.plan import Job, Plan, Selection
+from il_morph.reproduction.plan import Job, Plan, Selection, is_replaced
 from il_morph.results import ResultsTree
 
 END_OF_OPTIONS = "--"
@@ -80,7 +81,7 @@ def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
     elif args["--slurm"]:
         return submit(table.name, data, results, jobs, slots, sbatch_options(args))
     else:
-        code = train_here(plan, jobs, slots or os.cpu_count() or 1)
+        code = train_here(plan, jobs, slots or cores())
     return code if code == STOPPED else finish_table(table, data, results) or code
 
 
@@ -100,6 +101,11 @@ def train_here(plan: Plan, jobs: Sequence[Job], slots: int) -> int:
     for failure in failures:
         print(failure, file=sys.stderr)
     return SOME_FAILED if failures else 0
+
+
+def cores() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def print_commands(jobs: Sequence[Job]) -> int:
@@ -133,19 +139,20 @@ def parse(options: Sequence[str]) -> Arguments:
 
 
 def selection(table: PaperTable, args: Arguments, train_options: Sequence[str]) -> Selection:
-    engine = [f"--engine={optional(choice, args, '--engine', None, ('dynet', 'native'))}"] if args["--engine"] else []
+    engine = [f"--engine={choice(args, '--engine', ('dynet', 'native'))}"] if args["--engine"] is not None else []
     languages = "--tasks" if args["--tasks"] else "--languages"
     known = list(dict.fromkeys(system.model for system in table.systems))
     return Selection(
         data=folder(args, "--data", table), results=ResultsTree(folder(args, "--results", table)),
         settings=chosen(args, "--setting", table.settings), models=chosen(args, "--models", known, default=()),
         languages=chosen(args, languages, list(table.languages)), folds=chosen(args, "--folds", table.folds),
-        seeds=seeds(args, table), train_options=[*engine, *train_options])
+        seeds=seeds(args, table),
+        train_options=[*(flag for flag in engine if not is_replaced(flag, train_options)), *train_options])
 
 
 def folder(args: Arguments, flag: str, table: PaperTable) -> Path:
     if args[flag] is not None:
-        return Path.cwd() / args[flag]
+        return Path(args[flag]).absolute()
     return Path(os.environ.get(PROJECT) or Path.cwd()) / flag.lstrip("-") / table.name
 
 
@@ -191,7 +198,8 @@ def help_text(argv: Sequence[str]) -> str:
 def facts_text(table: PaperTable) -> str:
     papers = [system.model for system in table.systems if system.row != "-"]
     others = [system.model for system in table.systems if system.row == "-"]
-    rows = {"settings": table.settings, "models": papers, "variants": others, "languages": list(table.languages),
-            "folds": table.folds, "seeds": table.seeds}
-    lines = [f"  {name:<11}{' '.join(dict.fromkeys(words))}" for name, words in rows.items() if words]
+    rows = {"settings:": table.settings, "models:": papers, "variants:": others, "languages:": list(table.languages),
+            "folds:": table.folds, "seeds:": table.seeds}
+    lines = [textwrap.fill(" ".join([name, *dict.fromkeys(words)]), width=100, initial_indent="  ",
+                           subsequent_indent="    ", break_on_hyphens=False) for name, words in rows.items() if words]
     return "\n".join([f"{table.title}:", *lines])

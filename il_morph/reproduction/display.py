@@ -40,6 +40,8 @@ def duration(seconds: Optional[float]) -> str:
         return "?"
     if seconds < 100:
         return f"{seconds:.0f} s"
+    if seconds < 600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 

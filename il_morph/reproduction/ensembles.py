@@ -21,7 +21,7 @@ def make_ensembles(table: PaperTable, data: Path, results: ResultsTree) -> None:
     for setting, language, group in bar(list(results.groups(table.settings)), "ensembles", "group"):
         finished = finished_seeds(group)
         gold = data / table.data_file(table.test, setting, language, "")
-        for seeds in {tuple(finished), tuple(table.seeds)}:
+        for seeds in dict.fromkeys([tuple(finished), tuple(table.seeds)]):
             if len(seeds) > 1 and set(seeds) <= set(finished):
                 vote(group, seeds, gold, format_of(table))
 

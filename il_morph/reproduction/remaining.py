@@ -1,6 +1,7 @@
 """How long the runs of a table will still take, from the epochs of those that train."""
 from __future__ import annotations
 
+import heapq
 import json
 import statistics
 import time
@@ -100,8 +101,16 @@ def time_left(at_work: Sequence[AtWork], waiting: Iterable[Job], slots: int, exp
     if not totals:
         return None
     now = [left[id(each)] if each.pace else max(_seconds(totals, each.run) - each.elapsed, 0.0) for each in at_work]
-    later = [_seconds(totals, run) for job in waiting for run in job]
-    return max([(sum(now) + sum(later)) / max(slots, 1), *now])
+    return last_end(now, [sum(_seconds(totals, run) for run in job) for job in waiting], slots)
+
+
+def last_end(now: Sequence[float], later: Iterable[float], slots: int) -> float:
+    """When everything is over, if each of `later` starts as soon as one of the slots is free."""
+    ends = [*now, *[0.0] * (slots - len(now))]
+    heapq.heapify(ends)
+    for seconds in later:
+        heapq.heapreplace(ends, ends[0] + seconds)
+    return max(ends)
 
 
 def share_done(at_work: AtWork, experience: Experience) -> float:
