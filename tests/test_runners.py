@@ -14,6 +14,8 @@ from collections import Counter
 
 import pytest
 
+from il_morph.locks import FileLock
+from tests.cli import error_of
 from tests.tiny import (LANGUAGES, LEARNING, PROJECT, SMALL, environment, gold_path, journal, make_data, run_script,
                         script, table_rows)
 
@@ -222,8 +224,8 @@ def test_forced_runs_are_among_the_commands(tmp_path):
 
 def test_help_lists_the_facts_of_the_table():
     text = call("sigmorphon2017", "--help").stdout
-    for words in ("settings: low medium", "models: ha ca ha-mrt", "variants: ca-r-uniform", "languages: albanian arabic",
-                  "seeds: 1 2 3 4 5", "SIGMORPHON 2017"):
+    for words in ("settings: low medium", "models: ha ca ha-mrt", "variants: ca-r-uniform",
+                  "languages: albanian arabic", "seeds: 1 2 3 4 5", "SIGMORPHON 2017"):
         assert words in text
     assert "folds" not in text.split("SIGMORPHON 2017")[1], "this table has none"
 
@@ -693,3 +695,25 @@ def test_a_terminal_shows_a_bar_and_what_runs_now(tmp_path):
     assert re.search(r"  task1 german ca-d seed 1: epoch \d+ of at most 40, dev accuracy \d+\.\d", shown.decode())
     assert screens[-1].startswith("█") and "2 of 2 done, 0 running, 0 failed, 0 s left" in screens[-1]
     assert max(len(line) for screen in screens for line in screen.split("\r\n")) <= 110
+
+
+def test_the_table_is_made_by_one_process_at_a_time(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    options = ["--models=ca-d", "--languages=german", "--seeds=1,2", *SMALL]
+    assert run_script(tmp_path, "sigmorphon2016", *options).returncode == 0
+    vote = tmp_path / "results/task1/ca-d/german/1+2/f.beam4.test.eval"
+    vote.unlink()
+    with FileLock(tmp_path / "results" / "lock"):
+        process = start_script(tmp_path, *options)
+        time.sleep(1)
+        assert process.poll() is None and not vote.exists()
+    assert process.wait(timeout=20) == 0 and vote.exists()
+    process.stderr.close()
+
+
+def test_a_system_without_locks_is_told_so_before_anything_starts(tmp_path, monkeypatch, capsys):
+    make_data("sigmorphon2016", tmp_path / "data")
+    monkeypatch.setattr("il_morph.locks.fcntl", None)
+    arguments = ["run", "sigmorphon2016", f"--data={tmp_path}/data", f"--results={tmp_path}/results", *SELECTION]
+    assert "this system has no file locks" in error_of(capsys, *arguments)
+    assert not (tmp_path / "results").exists()

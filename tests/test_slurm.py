@@ -29,7 +29,8 @@ def submit(folder, *options):
     """Submit and return the ids of the array and of the job after it."""
     done = run_script(folder, "sigmorphon2016", *SELECTION, *options, *LEARNING)
     assert done.returncode == 0, done.stderr
-    array, last = re.fullmatch(r"job array (\d+): .*\njob (\d+): ensembles and table, to .*/table.txt\n", done.stdout).groups()
+    told = r"job array (\d+): .*\njob (\d+): ensembles and table, to .*/table.txt\n"
+    array, last = re.fullmatch(told, done.stdout).groups()
     return array, last, done.stdout
 
 
@@ -48,7 +49,8 @@ def wait_for(*numbers):
 
 
 def runs_of(folder):
-    return sorted(str(path.parent.relative_to(folder / "results/task1/ca-d")) for path in folder.glob("results/**/f.stats"))
+    finished = folder.glob("results/**/f.stats")
+    return sorted(str(path.parent.relative_to(folder / "results/task1/ca-d")) for path in finished)
 
 
 def test_a_table_on_slurm(tmp_path):

@@ -128,9 +128,9 @@ def _number(submitted: subprocess.CompletedProcess) -> str:
 
 
 def _script(what: str, path: Path, output: str) -> str:
-    """One line for any /bin/sh. It writes its output itself: in sbatch's --output some characters mean something."""
+    """A command for any /bin/sh. It writes its output itself: in sbatch's --output some characters mean something."""
     command = shlex.join([sys.executable, "-m", __spec__.name, what, str(path)])
-    return f"exec {command} >{shlex.quote(str(path.parent))}/{output} 2>&1"
+    return f"exec {command} >>{shlex.quote(str(path.parent))}/{output} 2>&1"
 
 
 def main(argv: Sequence[str]) -> int:
