@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Optional
 
@@ -50,10 +51,11 @@ class FileLock:
             os.close(descriptor)  # the file was deleted meanwhile: another process may have locked a new one
 
     def sign(self, process: int) -> None:
-        """Say in the file who has the lock."""
+        """Say in the file who has the lock, if the disk is not full."""
         assert self.descriptor is not None, "only the owner signs"
-        os.ftruncate(self.descriptor, 0)
-        os.pwrite(self.descriptor, f"process {process} on {socket.gethostname()}\n".encode(), 0)
+        with suppress(OSError):
+            os.ftruncate(self.descriptor, 0)
+            os.pwrite(self.descriptor, f"process {process} on {socket.gethostname()}\n".encode(), 0)
 
     def owner(self) -> str:
         """Who had the lock last, as far as the file says."""

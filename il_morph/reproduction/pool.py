@@ -45,7 +45,7 @@ class Worker:
                 pass
         except Busy as busy:
             self.waiting_for = str(busy)
-        except (InputError, OSError) as error:
+        except InputError as error:
             self.failure = f"failed: {error}"
 
     def _trains(self) -> bool:

@@ -35,21 +35,10 @@ def environment() -> dict[str, str]:
 
 def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) -> Optional[subprocess.Popen]:
     """Start the training of a run, or nothing when the run is finished; nobody else trains there at the same time."""
-    results = run.results
-    make_folder(results.path)
-    lock = FileLock(results.lock)
-    if not lock.acquire(wait):
-        raise Busy(lock.owner())
     try:
-        if results.finished:
-            return None
-        clear_remains(results)
-        write_atomically(results.commit, code_version() + "\n")
-        process = _start_under(lock, run, own_group)
-        lock.sign(process.pid)
-        return process
-    finally:
-        lock.release()  # the training holds it now
+        return _start(run, wait, own_group)
+    except OSError as error:
+        raise InputError(f"cannot start in {run.folder}: {error.strerror or error}") from error
 
 
 def clear_remains(results: RunFolder) -> None:
@@ -78,7 +67,26 @@ def make_folder(path: Path) -> None:
 
 def ending(code: int) -> str:
     """How a process ended, in words."""
-    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"exit code {code}" if code >= 0 else f"signal {names.get(-code, -code)}"
+
+
+def _start(run: PlannedRun, wait: bool, own_group: bool) -> Optional[subprocess.Popen]:
+    results = run.results
+    make_folder(results.path)
+    lock = FileLock(results.lock)
+    if not lock.acquire(wait):
+        raise Busy(lock.owner())
+    try:
+        if results.finished:
+            return None
+        clear_remains(results)
+        write_atomically(results.commit, code_version() + "\n")
+        process = _start_under(lock, run, own_group)
+        lock.sign(process.pid)
+        return process
+    finally:
+        lock.release()  # the training holds it now
 
 
 def _start_under(lock: FileLock, run: PlannedRun, own_group: bool) -> subprocess.Popen:
