@@ -4,7 +4,7 @@ import os
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from il_morph.reproduction.display import duration
@@ -64,6 +64,7 @@ def test_a_run_is_expected_to_stop_as_finished_ones_have_but_within_its_limits()
     assert epochs_expected(planned(), pace(35, best=10), share=0.5) == 35, "it is due"
 
 
+@settings(deadline=None)
 @given(st.integers(1, 60), st.floats(0.1, 100), st.floats(0, 1), st.data())
 def test_the_estimate_falls_with_every_epoch_and_every_second(epochs, per_epoch, share, data):
     """While the best epoch stays the same."""
