@@ -60,13 +60,21 @@ installation_state() {
     cksum <"$project_root/setup.py"
 }
 
+# is_installed EXTRAS STATE: what was installed with extras was installed without them too.
+is_installed() {
+    local stamp stamps=("$venv/installed-$1")
+    [[ -n $1 ]] || stamps=("$venv"/installed*)
+    for stamp in "${stamps[@]}"; do
+        [[ ! -f $stamp || $(<"$stamp") != "$2" ]] || return 0
+    done
+    return 1
+}
+
 # install_package EXTRAS: the project itself, editable, and the packages it needs.
 install_package() {
     local stamp=$venv/installed${1:+-$1} state
     state=$(installation_state)
-    if [[ -f $stamp && $(<"$stamp") == "$state" ]]; then
-        return
-    fi
+    ! is_installed "$1" "$state" || return 0
     say "Installing il-morph and the packages it needs (about a minute)"
     rm -f "$stamp"
     # The first pip with editable installs after PEP 517, which cope with blanks in the path.
@@ -84,4 +92,15 @@ install_package() {
 prepare_environment() {
     environment_works || make_environment
     install_package "${1:-}"
+}
+
+# run_table TABLE OPTION…: with the il-morph that is installed, or else with that of the project's environment.
+# Data and results are in the project, unless options say otherwise.
+run_table() {
+    if ! command -v il-morph >/dev/null; then
+        prepare_environment
+        PATH=$venv/bin:$PATH
+    fi
+    export IL_MORPH_PROJECT=$project_root
+    exec il-morph run "$@"
 }

@@ -1,12 +1,16 @@
-"""Where results are: the one place that knows the names of the files of a run."""
+"""Where results are: the one place that knows the names of the files of a run, and the folders of a table's runs."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Iterator
 
 from il_morph.files import PathLike
 
 GREEDY = "greedy"
+_OUTCOME = re.compile(rf"f\.stats|f\.({GREEDY}|beam\d+)\.(dev|test)\.(predictions|eval)", re.ASCII)
+_COURSE = re.compile(r"f\.model|f\.log")
+_LEFTOVER = re.compile(rf"\.({_OUTCOME.pattern}|{_COURSE.pattern}|commit)\.[^.]+\.tmp", re.ASCII)
 
 
 def search_name(width: int) -> str:
@@ -37,6 +41,16 @@ class RunFolder:
         """The commit of il-morph that the run was made with, for runs of a table."""
         return self.path / "commit"
 
+    @property
+    def train_log(self) -> Path:
+        """What `il-morph train` said, for runs of a table."""
+        return self.path / "train.log"
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the process that trains here; the file itself says nothing and stays."""
+        return self.path / "lock"
+
     def predictions(self, name: str) -> Path:
         """Of `greedy.dev`, `beam4.test` and so on."""
         return self.path / f"f.{name}.predictions"
@@ -48,7 +62,53 @@ class RunFolder:
     def finished(self) -> bool:
         return self.stats.exists()
 
-    def outcome(self) -> Iterator[Path]:
+    def outcome(self) -> list[Path]:
         """What a finished run leaves behind besides model and log."""
-        for pattern in (self.stats.name, f"f.{GREEDY}.*", "f.beam*"):
-            yield from filter(Path.is_file, self.path.glob(pattern))
+        return self._files(_OUTCOME)
+
+    def remains(self) -> list[Path]:
+        """All that a training has written here, finished or not, temporary files of a killed one included."""
+        return [*self.outcome(), *self._files(_COURSE), *self.leftovers()]
+
+    def leftovers(self) -> list[Path]:
+        """Temporary files of a process that was killed while it wrote."""
+        return self._files(_LEFTOVER)
+
+    def _files(self, names: re.Pattern[str]) -> list[Path]:
+        return [path for path in self.path.glob("*") if names.fullmatch(path.name) and path.is_file()]
+
+
+class ResultsTree:
+    """The results of a table: ROOT/SETTING/MODEL/LANGUAGE[/FOLD]/SEED is the folder of a run."""
+
+    def __init__(self, root: PathLike):
+        self.root = Path(root)
+
+    def run(self, setting: str, model: str, language: str, fold: str, seed: str) -> RunFolder:
+        """`fold` is empty where the table has no folds."""
+        return RunFolder(self.root.joinpath(setting, model, language, fold, seed))
+
+    def groups(self, settings: list[str]) -> Iterator[tuple[str, str, Path]]:
+        """Setting and language of each folder SETTING/MODEL/LANGUAGE, and the folder."""
+        for setting in settings:
+            for path in sorted((self.root / setting).glob("*/*")):
+                if path.is_dir():
+                    yield setting, path.name, path
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the process that votes and writes the table."""
+        return self.root / "lock"
+
+    @property
+    def table(self) -> Path:
+        return self.root / "table.txt"
+
+    def leftovers(self) -> list[Path]:
+        """Temporary files of a process that was killed while it wrote the table."""
+        return list(self.root.glob(f".{self.table.name}.*.tmp"))
+
+    @property
+    def slurm(self) -> Path:
+        """Lists of jobs and what the jobs said."""
+        return self.root / "slurm"

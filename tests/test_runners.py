@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import statistics
@@ -13,22 +14,31 @@ from collections import Counter
 
 import pytest
 
-from tests.tiny import (LANGUAGES, LEARNING, PROJECT, SMALL, environment, gold_path, journal, make_data, run_script, script,
-                        table_rows)
+from il_morph.locks import FileLock
+from tests.cli import error_of
+from tests.tiny import (LANGUAGES, LEARNING, PROJECT, SMALL, environment, gold_path, journal, make_data, run_script,
+                        script, table_rows)
 
 TABLES = list(LANGUAGES)
 SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}"]
 ENDLESS = ["--", "--epochs=100000", "--patience=100000", "--input=8", "--enc-hidden=8", "--dec-hidden=8"]
 
 
+def call(table, *options):
+    """The script with the il-morph beside this Python, and nothing kept of what it does."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    return subprocess.run([script(table), *options], env={**os.environ, "PATH": path, "PYTHONPATH": str(PROJECT)},
+                          capture_output=True, text=True)
+
+
 def dry_run(table, *options):
-    done = subprocess.run([script(table), "--dry-run", "--data=/d", "--results=/r", *options],
-                          capture_output=True, text=True, check=True)
+    done = call(table, "--dry-run", "--data=/d", "--results=/r", *options)
+    assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 def refusal(table, *options):
-    done = subprocess.run([script(table), *options], capture_output=True, text=True)
+    done = call(table, *options)
     assert done.returncode == 2
     return done.stderr
 
@@ -95,20 +105,26 @@ def test_an_aligner_among_the_train_options_replaces_that_of_the_table(options):
 
 
 def test_blanks_in_paths_are_quoted():
-    command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", "--data", "/my data")
-    assert command.endswith(r"/my\ data/german-task1-train /my\ data/german-task1-dev /r/task1/ca-d/german/1")
+    done = call("sigmorphon2016", "--dry-run", "--data", "/my data", "--results=/r", "--models=ca-d",
+                "--languages=german", "--seeds=1")
+    assert done.stdout.endswith("'/my data/german-task1-train' '/my data/german-task1-dev' /r/task1/ca-d/german/1\n")
+    assert shlex.split(done.stdout)[-3:] == [
+        "/my data/german-task1-train", "/my data/german-task1-dev", "/r/task1/ca-d/german/1"]
 
 
 def test_seed_1_of_everything_comes_first():
     commands = dry_run("sigmorphon2016", "--models=ca-d,ca-r", "--languages=german,navajo", "--seeds=1,2")
     assert [command.split("/r/task1/")[1] for command in commands] == [
-        f"{model}/{language}/{seed}" for seed in "12" for model in ("ca-d", "ca-r") for language in ("german", "navajo")]
+        f"{model}/{language}/{seed}"
+        for seed in "12" for model in ("ca-d", "ca-r") for language in ("german", "navajo")]
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_usage(table):
-    done = subprocess.run([script(table), "--help"], capture_output=True, text=True, check=True)
-    for option in ("--data", "--results", "--models", "--languages", "--seeds", "--jobs", "--slurm", "--dry-run", "--force"):
+    done = call(table, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    for option in ("--data", "--results", "--models", "--languages", "--seeds", "--jobs", "--slurm", "--dry-run",
+                   "--force"):
         assert f"  {option} " in done.stdout
 
 
@@ -141,12 +157,11 @@ def test_missing_data_is_named_before_anything_starts(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-TOOLS = ("awk bash cat cut date dirname env getconf git grep ln mkdir mv paste readlink rm sed sh sleep sort tail tr wc "
-         "basename").split()
+TOOLS = "bash cat cksum dirname env git grep mkdir mv rm sh sleep".split()
 
 
 def bare_path(folder, il_morph=True):
-    """A PATH with nothing but common tools: no flock, no Slurm."""
+    """A PATH with nothing but common tools: no Slurm."""
     tools = folder / "tools"
     tools.mkdir()
     for name in TOOLS:
@@ -160,6 +175,7 @@ def run_with_path(folder, path, table, *options):
                           env={"PATH": path}, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.skipif(not list(PROJECT.glob(".venv/installed*")), reason="needs the environment that bin/test.sh makes")
 def test_missing_data_costs_no_installation(tmp_path):
     done = run_with_path(tmp_path, bare_path(tmp_path, il_morph=False), "sigmorphon2016", "--languages=german")
     assert done.returncode == 2 and "cannot read" in done.stderr.splitlines()[0]
@@ -182,6 +198,130 @@ def test_the_array_is_told_when_the_job_after_it_fails(tmp_path):
     done = run_with_path(tmp_path, path, "sigmorphon2016", "--slurm", *SELECTION, f"--seeds={seeds}")
     assert done.returncode == 3
     assert done.stdout == "job array 42: 1001 tasks, 1200 jobs\n"
+
+
+def test_the_engine_is_passed_on():
+    selection = ["--models=ca-d", "--languages=german", "--seeds=1"]
+    command, = dry_run("sigmorphon2016", *selection, "--engine=native")
+    assert " --engine=native " in command
+    command, = dry_run("sigmorphon2016", *selection)
+    assert "--engine" not in command
+    command, = dry_run("sigmorphon2016", *selection, "--engine=native", "--", "--engine=dynet")
+    assert command.count("--engine") == 1 and " --engine=dynet " in command
+    assert "--engine takes one of dynet, native, not 'abacus'" in refusal("sigmorphon2016", "--engine=abacus")
+
+
+def test_forced_runs_are_among_the_commands(tmp_path):
+    for model in ("ca", "ca-mrt"):
+        (tmp_path / "low" / model / "welsh" / "1").mkdir(parents=True)
+        (tmp_path / "low" / model / "welsh" / "1" / "f.stats").write_text("{}")
+    options = ["--setting=low", "--languages=welsh", "--seeds=1", f"--results={tmp_path}", "--dry-run"]
+    assert call("sigmorphon2017", *options, "--models=ca-mrt").stdout == ""
+    forced = call("sigmorphon2017", *options, "--models=ca-mrt", "--force").stdout.splitlines()
+    assert [command.split("/low/")[-1] for command in forced] == ["ca-mrt/welsh/1"], "its start is finished"
+    assert len(list(tmp_path.glob("**/f.stats"))) == 2, "a dry run removes nothing"
+
+
+def test_help_lists_the_facts_of_the_table():
+    text = call("sigmorphon2017", "--help").stdout
+    for words in ("settings: low medium", "models: ha ca ha-mrt", "variants: ca-r-uniform",
+                  "languages: albanian arabic", "seeds: 1 2 3 4 5", "SIGMORPHON 2017"):
+        assert words in text
+    assert "folds" not in text.split("SIGMORPHON 2017")[1], "this table has none"
+
+
+def test_data_and_results_are_in_the_project_or_else_in_the_current_folder(tmp_path):
+    options = ["--dry-run", "--models=ca-d", "--languages=german", "--seeds=1"]
+    assert call("sigmorphon2016", *options).stdout.endswith(f" {PROJECT}/results/sigmorphon2016/task1/ca-d/german/1\n")
+    done = subprocess.run([sys.executable, "-m", "il_morph", "run", "sigmorphon2016", *options, "--data=mine"],
+                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PROJECT)}, capture_output=True, text=True)
+    assert done.stdout.endswith(f" {tmp_path}/mine/german-task1-train {tmp_path}/mine/german-task1-dev "
+                                f"{tmp_path}/results/sigmorphon2016/task1/ca-d/german/1\n")
+
+
+# Slurm's commands as far as they concern the names of files; tests/test_slurm.py has the real ones
+
+SBATCH = """#!/bin/sh
+for argument; do case $argument in --wrap=*) script=${{argument#--wrap=}} ;; esac; done
+cd {folder}
+export SLURM_JOB_ID=7 SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=0
+{shell} -c "$script" </dev/null >>{folder}/unexpected 2>&1
+echo 7
+"""
+SHELLS = [words for words in ("sh", "dash", "bash --posix", "busybox sh") if shutil.which(words.split()[0])]
+EVIL = "tab\there\nnewline $(touch executed) `touch executed` ; touch executed ' \" \\ %j ü ж"
+
+
+def make_slurm(folder, shell):
+    """An sbatch that runs the script there and then, with this shell; arrays have one task."""
+    path = bare_path(folder)
+    for name, content in (("sbatch", SBATCH.format(folder=folder, shell=shell)),
+                          ("scontrol", "#!/bin/sh\necho 'MaxArraySize = 1'\n")):
+        (folder / "tools" / name).write_text(content)
+        (folder / "tools" / name).chmod(0o755)
+    for word in shell.split()[:1]:
+        if not (folder / "tools" / word).exists():
+            (folder / "tools" / word).symlink_to(shutil.which(word))
+    return path
+
+
+def run_in(results, path, data, *options):
+    return subprocess.run([script("sigmorphon2016"), "--data", data, "--results", results, "--models=ca-d",
+                           "--languages=german", *options, *SMALL], env={"PATH": path, "LC_ALL": "C"}, cwd=data,
+                          capture_output=True, timeout=300)
+
+
+@pytest.mark.parametrize("shell", [None, *SHELLS])
+def test_names_of_folders_are_names_and_nothing_else(tmp_path, shell):
+    """A results folder with all that means something to a shell or splits lines; a victim's folder is beside it."""
+    data = make_data("sigmorphon2016", tmp_path / "data")
+    results = tmp_path / "here" / EVIL
+    results.mkdir(parents=True)
+    victim = tmp_path / "here" / "tab"
+    victim.mkdir()
+    for name in ("f.model", "f.stats", "f.log"):
+        (victim / name).write_text("precious")
+    path, more = (make_slurm(tmp_path, shell), ["--slurm"]) if shell else (bare_path(tmp_path), [])
+    done = run_in(results, path, data, "--seeds=1,2", *more)
+    assert done.returncode == 0, done.stderr
+    assert not [found for found in tmp_path.rglob("executed")]
+    assert all((victim / name).read_text() == "precious" for name in ("f.model", "f.stats", "f.log"))
+    found = sorted(str(path.relative_to(results)) for path in results.rglob("f.stats"))
+    assert found == ["task1/ca-d/german/1/f.stats", "task1/ca-d/german/2/f.stats"]
+    assert (results / "task1/ca-d/german/1+2/f.beam4.test.eval").exists()
+    assert "CA-D" in (results / "table.txt").read_text()
+    if shell:
+        assert (tmp_path / "unexpected").read_bytes() == b"", "what the jobs say goes to their own files"
+        assert "CA-D" in (results / "slurm" / "7-table.out").read_text()
+        assert (results / "slurm" / "7_0.out").read_text() == ""
+
+
+def test_job_lists_are_data(tmp_path):
+    data = make_data("sigmorphon2016", tmp_path / "data")
+    results = tmp_path / EVIL
+    done = run_in(results, make_slurm(tmp_path, "true"), data, "--slurm", "--seeds=1,2")
+    assert done.returncode == 0, done.stderr
+    path, = (results / "slurm").glob("*.json")
+    jobs = json.loads(path.read_text(encoding="utf-8"))
+    assert (jobs["table"], jobs["data"], jobs["results"], jobs["tasks"]) == (
+        "sigmorphon2016", str(data), str(results), 1)
+    assert len(jobs["jobs"]) == 2
+    for seed, job in zip("12", jobs["jobs"]):
+        run, = job
+        assert run["folder"] == run["arguments"][-1] == f"{results}/task1/ca-d/german/{seed}"
+        assert run["arguments"][0] == "train" and f"--dynet-seed={seed}" in run["arguments"]
+
+
+@pytest.mark.parametrize("content, message", [
+    ("", "is not a list of jobs"), ("[]", "is not a list of jobs"), ('{"jobs": 3}', "is not a list of jobs"),
+    ('{"jobs": [[{"folder": "x"}]]}', "is not a list of jobs"), (None, "cannot read")])
+@pytest.mark.parametrize("what", ["work", "finish"])
+def test_damaged_job_lists_are_named(tmp_path, content, message, what):
+    if content is not None:
+        (tmp_path / "list.json").write_text(content)
+    done = subprocess.run([sys.executable, "-m", "il_morph.reproduction.slurm", what, tmp_path / "list.json"],
+                          cwd=PROJECT, env={**os.environ, "SLURM_ARRAY_TASK_ID": "0"}, capture_output=True, text=True)
+    assert done.returncode == 2 and message in done.stderr and str(tmp_path / "list.json") in done.stderr
 
 
 # From end to end
@@ -249,6 +389,9 @@ def test_starting_again_continues(tmp_path):
     (group / "2" / "f.stats").unlink()
     (group / "2" / "f.model").write_text("half of it")
     (group / "2" / ".f.model.1.tmp").write_text("half of it")
+    (group / "1+2+3").mkdir()
+    (group / "1+2+3" / ".f.beam4.test.eval.1.tmp").write_text("half of it")
+    (tmp_path / "results" / ".table.txt.1.tmp").write_text("half of it")
     before = {path: path.stat().st_mtime_ns for path in stats_of(tmp_path)}
     assert len(before) == 3
 
@@ -258,6 +401,7 @@ def test_starting_again_continues(tmp_path):
     assert all(path.stat().st_mtime_ns == old for path, old in before.items())
     assert (group / "2" / "f.model").read_bytes()[:4] != b"half" and not (group / "2" / ".f.model.1.tmp").exists()
     assert (group / "1+2+3" / "f.beam4.test.eval").exists(), "a new ensemble of all seeds"
+    assert not list((tmp_path / "results").rglob(".*.tmp"))
 
     done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2,3", *SMALL)
     assert "all of these runs are finished" in done.stderr and "CA-D" in done.stdout
@@ -287,30 +431,22 @@ def test_force_trains_again_and_votes_again(tmp_path):
     assert vote.stat().st_mtime_ns > before
 
 
-@pytest.mark.parametrize("flock", [
-    pytest.param(True, marks=pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")), False])
-def test_risk_training_waits_for_the_model_it_starts_from(tmp_path, flock):
+def test_risk_training_waits_for_the_model_it_starts_from(tmp_path):
     """CA and two models that start from it, all at once: CA is trained once, and before the others."""
     make_data("sigmorphon2017", tmp_path / "data")
     start = tmp_path / "results/low/ca/navajo/1"
     start.mkdir(parents=True)
-    (start / "owner").symlink_to(str(dead_process()))
-    path = environment(tmp_path)["PATH"] if flock else bare_path(tmp_path)
-    done = run_with_path(tmp_path, path, "sigmorphon2017", "--setting=low", "--models=ca,ca-mrt,ca-mrt-a",
-                         "--languages=navajo", "--seeds=1", "--jobs=3", *SMALL)
+    (start / "lock").write_text("process 1 on another machine\n")
+    done = run_with_path(tmp_path, bare_path(tmp_path), "sigmorphon2017", "--setting=low",
+                         "--models=ca,ca-mrt,ca-mrt-a", "--languages=navajo", "--seeds=1", "--jobs=3", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert os.path.lexists(start / "owner") == flock, "a lock of the kind without flock, left behind and taken over"
+    assert re.fullmatch(r"process \d+ on .+\n", (start / "lock").read_text())
+    assert "another machine" not in (start / "lock").read_text(), "a lock that was left behind is taken over"
     rows = [row.split()[:2] for row in (tmp_path / "journal").read_text().splitlines()]
     order = [(word, folder.split("/")[-3]) for word, folder in rows]
     assert order[:2] == [("start", "ca"), ("end", "ca")]
     assert sorted(order[2:]) == [(word, model) for word in ("end", "start") for model in ("ca-mrt", "ca-mrt-a")]
     assert len(stats_of(tmp_path)) == 3
-
-
-def dead_process():
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
 
 
 def test_risk_training_alone_brings_its_start_along(tmp_path):
@@ -358,46 +494,48 @@ def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
     assert done.returncode == 0 and "2 of 2 done, 0 running, 0 failed" in done.stderr
 
 
-def code_version(runner, path):
-    return subprocess.run(["bash", "-c", 'source "$0" && code_version', runner], env={"PATH": path}, capture_output=True,
-                          text=True, check=True).stdout.strip()
+def code_version(project, folder):
+    program = "from il_morph.reproduction.commit import code_version; print(code_version())"
+    return subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(project)}, cwd=folder,
+                          capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_the_commit_is_that_of_the_code_that_runs(tmp_path):
-    project, path = tmp_path / "project", bare_path(tmp_path, il_morph=False)
-    for name in ("bin/runner.sh", "bin/environment.sh", "il_morph/__init__.py"):
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PROJECT / name, project / name)
-    (project / "tools").mkdir()
-    for name in ("il-morph", "python3"):
-        (project / "tools" / name).write_text(f'#!/usr/bin/env bash\nPYTHONPATH={project} exec {sys.executable} "$@"\n')
-        (project / "tools" / name).chmod(0o755)
-    runner, own = project / "bin" / "runner.sh", f"{project}/tools{os.pathsep}{path}"
-    assert code_version(runner, own) == "unknown", "no commit yet"
+    project = tmp_path / "project"
+    shutil.copytree(PROJECT / "il_morph", project / "il_morph", ignore=shutil.ignore_patterns("__pycache__"))
+    assert code_version(project, tmp_path) == "unknown", "no repository"
     git = ["git", "-C", project, "-c", "user.name=a", "-c", "user.email=a@b"]
-    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message=all"]):
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    assert code_version(project, tmp_path) == "unknown", "no commit yet"
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message=nothing"], check=True)
+    assert code_version(project, tmp_path) == "unknown", "a copy that the repository does not know"
+    for arguments in (["add", "il_morph/*.py"], ["commit", "--quiet", "--message=all"]):
         subprocess.run([*git, *arguments], check=True)
     commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    assert code_version(runner, own) == commit
-    (project / "il_morph" / "__init__.py").write_text("")
-    assert code_version(runner, own) == f"{commit}-changed"
-    assert code_version(PROJECT / "bin" / "runner.sh", own) == "unknown", "an il-morph from elsewhere"
+    assert code_version(project, tmp_path) == commit
+    (project / "il_morph" / "__init__.py").write_text('__version__ = "another"\n')
+    assert code_version(project, tmp_path) == f"{commit}-changed"
+    shutil.copytree(project / "il_morph", tmp_path / "installed" / "il_morph")
+    assert code_version(tmp_path / "installed", project.parent) == "unknown", "an il-morph from elsewhere"
 
 
 # What can come between
 
 
 def start_script(folder, *options):
-    """In a session of its own, so that its processes can be found."""
+    """In a session of its own, as on a terminal."""
     return subprocess.Popen(
         [script("sigmorphon2016"), "--data", folder / "data", "--results", folder / "results", *options],
         env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
-def processes_of(session):
-    rows = subprocess.run(["ps", "-e", "-o", "pid=,sess=,stat="], capture_output=True, text=True).stdout.splitlines()
-    return [int(pid) for pid, sess, stat in map(str.split, rows) if int(sess) == session and not stat.startswith("Z")]
+def processes_of(folder):
+    """The processes that have to do with this folder."""
+    shown = subprocess.run(["ps", "-e", "-ww", "-o", "pid=,stat=,args="], capture_output=True, text=True).stdout
+    rows = [row.split(None, 2) for row in shown.splitlines()]
+    return [int(pid) for pid, state, command in rows
+            if f"{folder}/" in command and not state.startswith("Z") and int(pid) != os.getpid()]
 
 
 def wait_until(condition, seconds=60):
@@ -415,15 +553,15 @@ def test_ctrl_c_ends_the_children(tmp_path, number, code):
     os.kill(process.pid, number)
     assert process.wait(timeout=20) == code
     assert "the same command continues" in process.stderr.read()
-    wait_until(lambda: processes_of(process.pid) == [], 5)
+    wait_until(lambda: processes_of(tmp_path) == [], 5)
     assert stats_of(tmp_path) == []
 
 
-def kill_everything(process):
+def kill_everything(process, folder):
     """kill -9 for the script first, so that it cannot start anything more, then for what it has started."""
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    for pid in processes_of(process.pid):
+    for pid in processes_of(folder):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -437,7 +575,7 @@ def test_kill_9_at_any_moment_loses_the_runs_in_flight(tmp_path):
     for _ in range(6):
         process = start_script(tmp_path, *SELECTION, "--seeds=1,2,3", "--jobs=2", *SMALL)
         time.sleep(chance.uniform(0.2, 3))
-        kill_everything(process)
+        kill_everything(process, tmp_path)
         for path in stats_of(tmp_path):
             assert json.loads(path.read_text())["scores"]["beam4.test"]["accuracy"] >= 0
         assert all(path.stat().st_mtime_ns == old for path, old in finished.items()), "a finished run was touched"
@@ -448,13 +586,134 @@ def test_kill_9_at_any_moment_loses_the_runs_in_flight(tmp_path):
     assert table_rows(tmp_path, "sigmorphon2016")["CA-D", "runs"]["Avg"] == "6/50"
 
 
-@pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")
 def test_a_run_that_outlived_its_script_is_waited_for(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
-    options = ["--models=ca-d", "--languages=german", "--seeds=1", *SMALL[:1], "--epochs=40", "--patience=40", *SMALL[3:]]
+    options = ["--models=ca-d", "--languages=german", "--seeds=1", "--", "--epochs=40", "--patience=40", *SMALL[3:]]
     process = start_script(tmp_path, *options)
     wait_until(lambda: journal(tmp_path, "start"))
     os.kill(process.pid, signal.SIGKILL)
     done = run_script(tmp_path, "sigmorphon2016", *options)
     assert done.returncode == 0 and "1 of 1 done" in done.stderr
     assert len(journal(tmp_path, "start")) == len(stats_of(tmp_path)) == 1
+
+
+def test_kill_9_of_the_script_alone_then_continuing(tmp_path):
+    """Its trainings live on; the next script waits for them and does the rest."""
+    make_data("sigmorphon2016", tmp_path / "data")
+    options = [*SELECTION, "--seeds=1,2", "--jobs=2", *SMALL]
+    process = start_script(tmp_path, *options)
+    wait_until(lambda: len(journal(tmp_path, "start")) >= 2)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = run_script(tmp_path, "sigmorphon2016", *options)
+    assert done.returncode == 0, done.stderr
+    assert len(stats_of(tmp_path)) == 4
+    assert sorted(journal(tmp_path, "start")) == sorted(map(str, (path.parent for path in stats_of(tmp_path))))
+
+
+def test_kill_9_of_a_training_is_told_and_mended_by_the_next_start(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    process = start_script(tmp_path, "--models=ca-d", "--languages=german", "--seeds=1", *ENDLESS)
+    wait_until(lambda: list(tmp_path.glob("results/**/f.log")))
+    training, = [pid for pid in processes_of(tmp_path) if pid != process.pid]
+    os.kill(training, signal.SIGKILL)
+    told = process.communicate(timeout=20)[1]
+    assert process.returncode == 1
+    assert f"failed with signal SIGKILL, see {tmp_path}/results/task1/ca-d/german/1/train.log" in told
+    assert run_script(tmp_path, "sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1",
+                      *SMALL).returncode == 0
+    assert len(stats_of(tmp_path)) == 1
+
+
+def test_two_scripts_at_once_share_the_work_and_print_the_same_table(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    environment(tmp_path)
+    command = [script("sigmorphon2016"), "--data", tmp_path / "data", "--results", tmp_path / "results", *SELECTION,
+               "--seeds=1,2,3", "--jobs=1", *LEARNING]
+    both = [subprocess.Popen(command, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True) for _ in range(2)]
+    tables, errors = zip(*(process.communicate(timeout=120) for process in both))
+    assert [process.returncode for process in both] == [0, 0], errors
+    assert tables[0] == tables[1] == (tmp_path / "results" / "table.txt").read_text()
+    assert "6/50" in tables[0]
+    assert len(journal(tmp_path, "start")) == len(set(journal(tmp_path, "start"))) == 6, "no run was made twice"
+    assert len(list(tmp_path.glob("results/task1/ca-d/*/1+2+3/f.beam4.test.eval"))) == 2
+
+
+def test_only_what_a_training_writes_is_removed(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    folder = tmp_path / "results/task1/ca-d/german/1"
+    folder.mkdir(parents=True)
+    for name in ("f.notes", "f.model.old", "notes.txt", "f.model", "f.log", "f.beam4.test.eval", ".f.stats.99.tmp"):
+        (folder / name).write_text("mine")
+    assert run_script(tmp_path, "sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1",
+                      *SMALL).returncode == 0
+    kept = {path.name for path in folder.iterdir() if path.read_bytes() == b"mine"}
+    assert kept == {"f.notes", "f.model.old", "notes.txt"}
+
+
+def test_a_folder_that_cannot_be_made_is_told_and_stops_nobody(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    (tmp_path / "results/task1/ca-d").mkdir(parents=True)
+    (tmp_path / "results/task1/ca-d/russian").write_text("a file where a folder is due")
+    done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1", *SMALL)
+    assert done.returncode == 1
+    assert f"failed: cannot make the folder {tmp_path}/results/task1/ca-d/russian/1: Not a directory" in done.stderr
+    assert len(stats_of(tmp_path)) == 1 and "CA-D" in done.stdout
+
+
+def test_signals_that_are_ignored_stay_ignored(tmp_path):
+    """As nohup asks for."""
+    make_data("sigmorphon2016", tmp_path / "data")
+    process = subprocess.Popen(
+        ["nohup", script("sigmorphon2016"), "--data", tmp_path / "data", "--results", tmp_path / "results", *SELECTION,
+         "--seeds=1", *SMALL], env=environment(tmp_path), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: journal(tmp_path, "start"))
+    os.kill(process.pid, signal.SIGHUP)
+    told = process.communicate(timeout=60)[1]
+    assert process.returncode == 0 and "2 of 2 done" in told
+
+
+def test_a_terminal_shows_a_bar_and_what_runs_now(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    terminal, side = os.openpty()
+    process = subprocess.Popen(
+        [script("sigmorphon2016"), "--data", tmp_path / "data", "--results", tmp_path / "results", *SELECTION,
+         "--seeds=1", "--jobs=2", "--", "--epochs=40", "--patience=40", *SMALL[3:]],
+        env={**environment(tmp_path), "COLUMNS": "110", "LINES": "30"}, stdout=subprocess.DEVNULL, stderr=side)
+    os.close(side)
+    shown = b""
+    try:
+        while True:
+            shown += os.read(terminal, 4096)
+    except OSError:  # the other side is closed
+        assert process.wait(timeout=60) == 0
+    os.close(terminal)
+    screens = shown.decode().split("\033[J")
+    assert "0 of 2 done, 2 running, 0 failed, ? left\r\n  task1 russian ca-d seed 1: starts\r\n" in screens[1]
+    assert re.search(r"  task1 german ca-d seed 1: epoch \d+ of at most 40, dev accuracy \d+\.\d", shown.decode())
+    assert screens[-1].startswith("█") and "2 of 2 done, 0 running, 0 failed, 0 s left" in screens[-1]
+    assert max(len(line) for screen in screens for line in screen.split("\r\n")) <= 110
+
+
+def test_the_table_is_made_by_one_process_at_a_time(tmp_path):
+    make_data("sigmorphon2016", tmp_path / "data")
+    options = ["--models=ca-d", "--languages=german", "--seeds=1,2", *SMALL]
+    assert run_script(tmp_path, "sigmorphon2016", *options).returncode == 0
+    vote = tmp_path / "results/task1/ca-d/german/1+2/f.beam4.test.eval"
+    vote.unlink()
+    with FileLock(tmp_path / "results" / "lock"):
+        process = start_script(tmp_path, *options)
+        time.sleep(1)
+        assert process.poll() is None and not vote.exists()
+    assert process.wait(timeout=20) == 0 and vote.exists()
+    process.stderr.close()
+
+
+def test_a_system_without_locks_is_told_so_before_anything_starts(tmp_path, monkeypatch, capsys):
+    make_data("sigmorphon2016", tmp_path / "data")
+    monkeypatch.setattr("il_morph.locks.fcntl", None)
+    arguments = ["run", "sigmorphon2016", f"--data={tmp_path}/data", f"--results={tmp_path}/results", *SELECTION]
+    assert "this system has no file locks" in error_of(capsys, *arguments)
+    assert not (tmp_path / "results").exists()

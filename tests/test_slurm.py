@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from tests.tiny import LANGUAGES, LEARNING, gold_path, journal, make_data, run_script, table_rows
+from tests.tiny import (LANGUAGES, LEARNING, environment, gold_path, journal, make_data, run_script, script,
+                        table_rows)
 
 SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}", "--slurm"]
 
@@ -28,7 +29,8 @@ def submit(folder, *options):
     """Submit and return the ids of the array and of the job after it."""
     done = run_script(folder, "sigmorphon2016", *SELECTION, *options, *LEARNING)
     assert done.returncode == 0, done.stderr
-    array, last = re.fullmatch(r"job array (\d+): .*\njob (\d+): ensembles and table, to .*/table.txt\n", done.stdout).groups()
+    told = r"job array (\d+): .*\njob (\d+): ensembles and table, to .*/table.txt\n"
+    array, last = re.fullmatch(told, done.stdout).groups()
     return array, last, done.stdout
 
 
@@ -47,7 +49,8 @@ def wait_for(*numbers):
 
 
 def runs_of(folder):
-    return sorted(str(path.parent.relative_to(folder / "results/task1/ca-d")) for path in folder.glob("results/**/f.stats"))
+    finished = folder.glob("results/**/f.stats")
+    return sorted(str(path.parent.relative_to(folder / "results/task1/ca-d")) for path in finished)
 
 
 def test_a_table_on_slurm(tmp_path):
@@ -102,3 +105,20 @@ def test_sbatch_says_no(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     done = run_script(tmp_path, "sigmorphon2016", *SELECTION, "--sbatch-options=--partition=nowhere", *LEARNING)
     assert done.returncode != 0 and "partition" in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["Übung ж", "tab\there\nnewline $(touch executed) ' \" \\ %j"])
+def test_any_name_of_a_results_folder_in_the_c_locale(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("LC_ALL", "C")
+    data, results = make_data("sigmorphon2016", tmp_path / "data"), tmp_path / name
+    done = subprocess.run([script("sigmorphon2016"), "--data", data, "--results", results, "--models=ca-d",
+                           "--languages=german", "--seeds=1,2", "--slurm", *LEARNING], env=environment(tmp_path),
+                          cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    array, last = re.findall(rb"^job (?:array )?(\d+):", done.stdout, re.MULTILINE)
+    wait_for(array.decode(), last.decode())
+    assert job(last.decode())["JobState"] == "COMPLETED"
+    assert sorted(path.parent.name for path in results.rglob("f.stats")) == ["1", "2"]
+    assert "2/50" in (results / "table.txt").read_text(encoding="utf-8")
+    assert "2/50" in (results / "slurm" / f"{last.decode()}-table.out").read_text(encoding="utf-8")
+    assert not list(tmp_path.rglob("executed"))

@@ -31,7 +31,8 @@ def gold_path(table: str, data: Path, language: str, fold: str = "-", setting: s
 
 
 def line(table: str, word: str, ending: str) -> str:
-    columns = {"sigmorphon2016": (word, "pos=N,case=ERG", word + ending), "sigmorphon2017": (word, word + ending, "N;ERG"),
+    columns = {"sigmorphon2016": (word, "pos=N,case=ERG", word + ending),
+               "sigmorphon2017": (word, word + ending, "N;ERG"),
                "celex": (word, word + ending), "lemmatization": (word, "", word + ending)}
     return "\t".join(columns[table]) + "\n"
 
@@ -49,20 +50,29 @@ def make_data(table: str, folder: Path, folds: str = "0") -> Path:
     return folder
 
 
+JOURNAL = """\
+import atexit, os, sys
+
+def note(*words):
+    with open({journal!r}, "a") as journal:
+        print(*words, file=journal)
+
+if sys.argv[1:2] == ["train"]:
+    threads = ",".join(str(os.environ.get(name + "_NUM_THREADS")) for name in ("OMP", "OPENBLAS", "MKL"))
+    note("start", sys.argv[-1], "threads=" + threads)
+    atexit.register(note, "end", sys.argv[-1])
+"""
+
+
 def environment(folder: Path) -> dict:
-    """PATH begins with an il-morph that keeps a journal of the trainings it starts and ends."""
-    command = folder / "bin" / "il-morph"
+    """PATH begins with an il-morph of this checkout that keeps a journal of the trainings that start and end."""
+    command, modules = folder / "bin" / "il-morph", folder / "modules"
     if not command.exists():
         command.parent.mkdir(parents=True)
-        command.write_text(f"""#!/usr/bin/env bash
-journal={folder}/journal
-folder=${{!#}}
-[ "$1" = train ] && echo "start $folder threads=$OMP_NUM_THREADS,$OPENBLAS_NUM_THREADS,$MKL_NUM_THREADS" >>"$journal"
-PYTHONPATH='{PROJECT}' '{sys.executable}' -m il_morph "$@"
-code=$?
-[ "$1" = train ] && echo "end $folder" >>"$journal"
-exit $code
-""")
+        modules.mkdir()
+        # Python imports this module when it starts.
+        (modules / "sitecustomize.py").write_text(JOURNAL.format(journal=str(folder / "journal")), encoding="utf-8")
+        command.write_text(f"#!/bin/sh\nPYTHONPATH='{modules}:{PROJECT}' exec '{sys.executable}' -m il_morph \"$@\"\n")
         command.chmod(0o755)
     return {**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}
 

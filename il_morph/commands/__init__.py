@@ -22,6 +22,7 @@ COMMANDS = {
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",
     "align": "show alignments and gold action sequences",
+    "run": "train the models of one of the paper's tables, here or on Slurm",
     "table": "print measured results beside the figures of the paper",
 }
 
@@ -78,7 +79,7 @@ def _dispatch(argv: List[str]) -> int:
         raise UsageError(f"unknown command {name!r}", _overview())
     command = importlib.import_module(f"il_morph.commands.{name}")
     if "-h" in argv or "--help" in argv:
-        print((command.__doc__ or "").strip())
+        print(command.help_text(argv) if hasattr(command, "help_text") else (command.__doc__ or "").strip())
         return 0
     return command.run(argv)
 

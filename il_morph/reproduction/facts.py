@@ -102,6 +102,10 @@ class PaperTable:
     def runs_per_group(self) -> int:
         return len(self.folds or [NONE]) * len(self.seeds)
 
+    def data_file(self, pattern: str, setting: str, language: str, fold: str) -> str:
+        """The path of `train`, `dev` or `test` below the data folder."""
+        return pattern.replace("LANGUAGE", language).replace("SETTING", setting).replace("FOLD", fold)
+
 
 def load_table(name: str) -> PaperTable:
     """Read the facts of one of the paper's tables."""

@@ -1,0 +1,205 @@
+"""Train the models of one of the paper's tables, let them vote and print ours beside the paper's.
+
+Usage:
+  il-morph run [options] TABLE [-- TRAIN-OPTIONS...]
+
+Without options: the whole table with the settings of the paper. Starting again continues.
+TRAIN-OPTIONS go to il-morph train and take precedence over those of the table.
+
+Arguments:
+  TABLE  sigmorphon2016, sigmorphon2017, celex or lemmatization; `il-morph run TABLE --help`
+         lists its settings, models, languages, folds and seeds
+
+Options:
+  --data DIR               the data, laid out as by bin/fetch_data.sh (default data/TABLE)
+  --results DIR            where runs, ensembles and table go (default results/TABLE)
+  --setting a,b            some of the settings of the table
+  --models a,b             some of its models, variants that are not in the paper included
+  --languages x,y          some of its languages
+  --tasks x,y              the same, as CELEX calls them
+  --folds 0,1              some of its folds
+  --seeds 1,2              seeds (default those of the paper)
+  --engine NAME            what trains: dynet or native (default: that of il-morph train)
+  --jobs N                 runs at a time (default the number of cores; with --slurm no limit)
+  --slurm                  submit to Slurm: one job array, and one job for ensembles and table
+  --sbatch-options WORDS   more options for sbatch, for example "--partition=cpu --mem=4G"
+  --dry-run                print the training commands and stop
+  --force                  train finished runs again
+  -h --help                show this text
+
+data and results are in the current folder, or in the project when bin/run_TABLE.sh starts this.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import textwrap
+from pathlib import Path
+from typing import Optional, Sequence
+
+from il_morph.commands.arguments import Arguments, UsageError, choice, integer, optional, parse_arguments
+from il_morph.errors import InputError
+from il_morph.locks import require_locks
+from il_morph.reproduction.facts import NAMES, PaperTable, load_table
+from il_morph.reproduction.plan import Job, Plan, Selection, is_replaced
+from il_morph.results import ResultsTree
+
+END_OF_OPTIONS = "--"
+PROJECT = "IL_MORPH_PROJECT"  # set by bin/run_TABLE.sh: the folder with data and results
+SOME_FAILED, STOPPED = 1, 130
+MAX_SEED = 2**32 - 1
+SAMPLED = 200  # finished runs that the remaining time is learnt from
+
+
+def run(argv: list[str]) -> int:
+    options, train_options = split_arguments(argv)
+    args = parse(options)
+    table = load_table(args["TABLE"])
+    slots = optional(integer, args, "--jobs", None, 1)
+    plan = Plan(table, selection(table, args, train_options))
+    if args["--dry-run"]:
+        return print_commands(plan.to_do(again=args["--force"]))
+    plan.check_data()
+    return carry_out(plan, args, slots)
+
+
+def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
+    from il_morph.reproduction.finish import finish_table
+    from il_morph.reproduction.processes import make_folder
+    from il_morph.reproduction.slurm import submit
+
+    data, results, table = plan.selection.data, plan.selection.results, plan.table
+    require_locks()
+    make_folder(results.root)
+    if args["--force"]:
+        plan.forget_finished()
+    jobs, code = plan.to_do(), 0
+    if not jobs:
+        print("all of these runs are finished", file=sys.stderr)
+    elif args["--slurm"]:
+        return submit(table.name, data, results, jobs, slots, sbatch_options(args))
+    else:
+        code = train_here(plan, jobs, slots or cores())
+    return code if code == STOPPED else finish_table(table, data, results) or code
+
+
+def train_here(plan: Plan, jobs: Sequence[Job], slots: int) -> int:
+    from il_morph.reproduction.pool import Pool, Stopped
+    from il_morph.reproduction.remaining import Experience
+
+    experience = Experience()
+    finished = [job[-1] for job in plan.jobs() if job[-1].results.finished]
+    for run_ in finished[::len(finished) // SAMPLED + 1]:
+        experience.add(run_)
+    try:
+        failures = Pool(jobs, slots, experience).run()
+    except Stopped:
+        print("stopped; the same command continues", file=sys.stderr)
+        return STOPPED
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return SOME_FAILED if failures else 0
+
+
+def cores() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def print_commands(jobs: Sequence[Job]) -> int:
+    """The command of each run once."""
+    commands = [shlex.join(["il-morph", *run_.arguments]) for job in jobs for run_ in job]
+    for command in dict.fromkeys(commands):
+        print(command)
+    return 0
+
+
+def split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Options, and what comes after `--`."""
+    if END_OF_OPTIONS not in argv:
+        return list(argv), []
+    end = list(argv).index(END_OF_OPTIONS)
+    return list(argv[:end]), list(argv[end + 1:])
+
+
+def parse(options: Sequence[str]) -> Arguments:
+    try:
+        args = parse_arguments(__doc__, options)
+    except UsageError as error:
+        message = str(error).replace("unknown flag", "unknown option").replace("requires argument", "takes a value")
+        raise UsageError(message.replace("must not have an argument", "takes no value"), error.usage) from None
+    for flag, value in args.items():
+        if value == "" and flag != "--sbatch-options":
+            raise InputError(f"{flag} takes a value")
+    if args["--languages"] and args["--tasks"]:
+        raise InputError("--languages and --tasks mean the same: give one of them")
+    return args
+
+
+def selection(table: PaperTable, args: Arguments, train_options: Sequence[str]) -> Selection:
+    engine = [f"--engine={choice(args, '--engine', ('dynet', 'native'))}"] if args["--engine"] is not None else []
+    languages = "--tasks" if args["--tasks"] else "--languages"
+    known = list(dict.fromkeys(system.model for system in table.systems))
+    return Selection(
+        data=folder(args, "--data", table), results=ResultsTree(folder(args, "--results", table)),
+        settings=chosen(args, "--setting", table.settings), models=chosen(args, "--models", known, default=()),
+        languages=chosen(args, languages, list(table.languages)), folds=chosen(args, "--folds", table.folds),
+        seeds=seeds(args, table),
+        train_options=[*(flag for flag in engine if not is_replaced(flag, train_options)), *train_options])
+
+
+def folder(args: Arguments, flag: str, table: PaperTable) -> Path:
+    if args[flag] is not None:
+        return Path(args[flag]).absolute()
+    return Path(os.environ.get(PROJECT) or Path.cwd()) / flag.lstrip("-") / table.name
+
+
+def chosen(args: Arguments, flag: str, known: Sequence[str], default: Optional[Sequence[str]] = None) -> list[str]:
+    """The words of a comma-separated list, all of them known; all that are known if there is none."""
+    if args[flag] is None:
+        return list(known if default is None else default)
+    words, there = words_of(args[flag]), f"there is: {' '.join(known)}"
+    if not words:
+        raise InputError(f"{flag}: {args[flag]!r} names nothing; {there}")
+    for word in words:
+        if word not in known:
+            raise InputError(f"{flag}: no {word!r} here; {there}")
+    return words
+
+
+def words_of(text: str) -> list[str]:
+    return list(dict.fromkeys(re.split("[, ]+", text.strip(", ")))) if text.strip(", ") else []
+
+
+def seeds(args: Arguments, table: PaperTable) -> list[str]:
+    if args["--seeds"] is None:
+        return table.seeds
+    words = words_of(args["--seeds"])
+    if not words or not all(re.fullmatch("[0-9]{1,10}", word) and int(word) <= MAX_SEED for word in words):
+        raise InputError(f"--seeds takes whole numbers up to {MAX_SEED} with commas between, not {args['--seeds']!r}")
+    return list(dict.fromkeys(str(int(word)) for word in words))
+
+
+def sbatch_options(args: Arguments) -> list[str]:
+    try:
+        return shlex.split(args["--sbatch-options"] or "")
+    except ValueError as error:
+        raise InputError(f"--sbatch-options: {error} in {args['--sbatch-options']!r}") from None
+
+
+def help_text(argv: Sequence[str]) -> str:
+    """The usage, and the facts of the table when one is named."""
+    facts = [facts_text(load_table(name)) for name in NAMES if name in argv[1:]]
+    return "\n\n".join([str(__doc__).strip(), *facts])
+
+
+def facts_text(table: PaperTable) -> str:
+    papers = [system.model for system in table.systems if system.row != "-"]
+    others = [system.model for system in table.systems if system.row == "-"]
+    rows = {"settings:": table.settings, "models:": papers, "variants:": others, "languages:": list(table.languages),
+            "folds:": table.folds, "seeds:": table.seeds}
+    lines = [textwrap.fill(" ".join([name, *dict.fromkeys(words)]), width=100, initial_indent="  ",
+                           subsequent_indent="    ", break_on_hyphens=False) for name, words in rows.items() if words]
+    return "\n".join([f"{table.title}:", *lines])

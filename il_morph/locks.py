@@ -1,0 +1,101 @@
+"""Locks on files, which the kernel takes back when the process that holds them dies."""
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Optional
+
+from il_morph.errors import InputError
+from il_morph.files import PathLike
+
+fcntl: Any = None
+try:
+    import fcntl  # type: ignore[no-redef]
+except ImportError:  # Windows
+    pass
+
+NO_LOCKS = ("this system has no file locks (fcntl), and they are needed to run a table: use Linux or macOS, or on "
+            "Windows the Windows Subsystem for Linux")
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def require_locks() -> None:
+    if fcntl is None:
+        raise InputError(NO_LOCKS)
+
+
+class FileLock:
+    """A lock on a file that is made for it and stays there.
+
+    It belongs to the open file, not to a process: a process that is started with `descriptor` among its inherited files
+    holds it too, and goes on to hold it after `release` here.
+    """
+
+    def __init__(self, path: PathLike):
+        self.path = Path(path)
+        self.descriptor: Optional[int] = None
+
+    def acquire(self, wait: bool = True) -> bool:
+        """Take the lock; without waiting, false when another process has it."""
+        while True:
+            descriptor = self._open()
+            if not self._flock(descriptor, wait):
+                os.close(descriptor)
+                return False
+            if self._is_current(descriptor):
+                self.descriptor = descriptor
+                self.sign(os.getpid())
+                return True
+            os.close(descriptor)  # the file was deleted meanwhile: another process may have locked a new one
+
+    def sign(self, process: int) -> None:
+        """Say in the file who has the lock, if the disk is not full."""
+        assert self.descriptor is not None, "only the owner signs"
+        with suppress(OSError):
+            os.ftruncate(self.descriptor, 0)
+            os.pwrite(self.descriptor, f"process {process} on {socket.gethostname()}\n".encode(), 0)
+
+    def owner(self) -> str:
+        """Who had the lock last, as far as the file says."""
+        try:
+            return self.path.read_text(encoding="utf-8", errors="replace").strip() or "another process"
+        except OSError:
+            return "another process"
+
+    def release(self) -> None:
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+    def __enter__(self) -> FileLock:
+        self.acquire()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
+
+    def _open(self) -> int:
+        require_locks()
+        try:
+            return os.open(self.path, _FLAGS, 0o666)
+        except OSError as error:
+            raise InputError(f"cannot open the lock file {self.path}: {error.strerror}") from error
+
+    def _flock(self, descriptor: int, wait: bool) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            return True
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            os.close(descriptor)
+            raise InputError(f"cannot lock {self.path}: {error.strerror}; choose a results folder on a file system "
+                             "that has locks") from error
+
+    def _is_current(self, descriptor: int) -> bool:
+        try:
+            return os.path.samestat(os.stat(self.path), os.fstat(descriptor))
+        except FileNotFoundError:
+            return False

@@ -1,0 +1,96 @@
+"""Starting il-morph: the training of a run, under a lock that lives as long as the training."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Optional
+
+from il_morph.errors import InputError
+from il_morph.files import write_atomically
+from il_morph.locks import FileLock
+from il_morph.reproduction.commit import PACKAGE, code_version
+from il_morph.reproduction.plan import Job, PlannedRun
+from il_morph.results import RunFolder
+
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+class Busy(Exception):
+    """Another process trains in the folder: the message says which."""
+
+
+def il_morph(*arguments: str) -> list[str]:
+    """The command line of another il-morph with the code of this one."""
+    return [sys.executable, "-m", "il_morph", *arguments]
+
+
+def environment() -> dict[str, str]:
+    """One thread, and no other package from the current folder (from Python 3.11 on, which knows the variable)."""
+    elsewhere = {} if PACKAGE.parent == Path.cwd() else {"PYTHONSAFEPATH": "1"}
+    return {**os.environ, **ONE_THREAD, **elsewhere}
+
+
+def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) -> Optional[subprocess.Popen]:
+    """Start the training of a run, or nothing when the run is finished; nobody else trains there at the same time."""
+    try:
+        return _start(run, wait, own_group)
+    except OSError as error:
+        raise InputError(f"cannot start in {run.folder}: {error.strerror or error}") from error
+
+
+def clear_remains(results: RunFolder) -> None:
+    """What happens to the remains of an unfinished run: they go, and the run starts over."""
+    for path in results.remains():
+        path.unlink(missing_ok=True)
+    results.train_log.unlink(missing_ok=True)
+
+
+def train_in_order(job: Job) -> int:
+    """The runs of a job that are not finished yet, one after the other; the exit code of the first that fails."""
+    for run in job:
+        process = start_training(run)
+        code = process.wait() if process else 0
+        if code:
+            return code
+    return 0
+
+
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {path}: {error.strerror}") from error
+
+
+def ending(code: int) -> str:
+    """How a process ended, in words."""
+    names = {number.value: number.name for number in signal.Signals}
+    return f"exit code {code}" if code >= 0 else f"signal {names.get(-code, -code)}"
+
+
+def _start(run: PlannedRun, wait: bool, own_group: bool) -> Optional[subprocess.Popen]:
+    results = run.results
+    make_folder(results.path)
+    lock = FileLock(results.lock)
+    if not lock.acquire(wait):
+        raise Busy(lock.owner())
+    try:
+        if results.finished:
+            return None
+        clear_remains(results)
+        write_atomically(results.commit, code_version() + "\n")
+        process = _start_under(lock, run, own_group)
+        lock.sign(process.pid)
+        return process
+    finally:
+        lock.release()  # the training holds it now
+
+
+def _start_under(lock: FileLock, run: PlannedRun, own_group: bool) -> subprocess.Popen:
+    assert lock.descriptor is not None
+    with open(run.results.train_log, "xb") as log:
+        return subprocess.Popen(il_morph(*run.arguments), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                env=environment(), pass_fds=[lock.descriptor], start_new_session=own_group)

@@ -1,0 +1,147 @@
+"""The jobs of a table on a cluster with Slurm: one array for the runs, and a job after it for ensembles and table.
+
+Slurm's jobs come back here: `python -m il_morph.reproduction.slurm work LIST` does the share of one task of the array,
+`… finish LIST` the rest. LIST is a JSON file with all there is to know.
+"""
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Optional, Sequence
+
+from il_morph.errors import InputError, errors_for_people
+from il_morph.files import read_bytes, write_atomically
+from il_morph.reproduction.facts import load_table
+from il_morph.reproduction.finish import finish_table
+from il_morph.reproduction.plan import Job, PlannedRun, first_unfinished
+from il_morph.reproduction.processes import environment, make_folder, train_in_order
+from il_morph.results import ResultsTree
+
+TASK = "SLURM_ARRAY_TASK_ID"
+DEFAULT_MAX_ARRAY_SIZE = 1001  # Slurm's own
+
+
+@dataclass(frozen=True)
+class JobList:
+    """What Slurm's jobs have to know."""
+
+    table: str
+    data: str
+    results: str
+    tasks: int  # of the array; task n does the jobs n, n + tasks, n + 2 * tasks, …
+    jobs: list[Job]
+
+    def save(self, path: Path) -> None:
+        write_atomically(path, json.dumps(asdict(self), indent=1) + "\n")
+
+    @staticmethod
+    def load(path: str) -> JobList:
+        try:
+            content = json.loads(read_bytes(path))
+            jobs = [[PlannedRun(**run) for run in job] for job in content.pop("jobs")]
+            return JobList(**content, jobs=jobs)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InputError(f"{path} is not a list of jobs written by il-morph run --slurm ({error!r})") from None
+
+
+def submit(table: str, data: Path, results: ResultsTree, jobs: Sequence[Job], at_a_time: Optional[int],
+           options: Sequence[str]) -> int:
+    """Submit the array and the job after it; the exit code of the sbatch that fails."""
+    if shutil.which("sbatch") is None:
+        raise InputError("--slurm needs sbatch, the command of Slurm, and it is not here")
+    make_folder(results.slurm)
+    tasks = min(len(jobs), max_array_size())
+    path = results.slurm / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json"
+    JobList(table, str(data), str(results.root), tasks, list(jobs)).save(path)
+
+    common = [*options, "--parsable", f"--job-name=il-morph-{table}", "--ntasks=1", "--cpus-per-task=1"]
+    throttle = f"%{at_a_time}" if at_a_time else ""
+    array = _sbatch([*common, f"--array=0-{tasks - 1}{throttle}"],
+                    _script("work", path, '"$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID".out'))
+    if array.returncode:
+        return array.returncode
+    print(f"job array {_number(array)}: {tasks} tasks, {len(jobs)} jobs", flush=True)
+    last = _sbatch([*common, f"--dependency=afterany:{_number(array)}"],
+                   _script("finish", path, '"$SLURM_JOB_ID"-table.out'))
+    if last.returncode:
+        return last.returncode
+    print(f"job {_number(last)}: ensembles and table, to {results.table}")
+    return 0
+
+
+def max_array_size() -> int:
+    """The number of tasks that this Slurm allows in an array."""
+    try:
+        shown = subprocess.run(["scontrol", "show", "config"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, encoding="utf-8", errors="replace").stdout
+    except OSError:
+        shown = ""
+    rows = [line.split() for line in shown.splitlines()]
+    sizes = [int(row[2]) for row in rows if row[:2] == ["MaxArraySize", "="] and row[2:] and row[2].isdecimal()]
+    return next(filter(None, sizes), DEFAULT_MAX_ARRAY_SIZE)
+
+
+def work(path: str) -> int:
+    """The share of this array task: one job after the other."""
+    jobs = JobList.load(path)
+    task = os.environ.get(TASK, "")
+    if not task.isdecimal():
+        raise InputError(f"{TASK} is not set: this is for the tasks of a job array, which Slurm starts")
+    return int(any([_fails(job) for job in jobs.jobs[int(task)::jobs.tasks]]))
+
+
+def finish(path: str) -> int:
+    """Tell what is not finished, then ensembles and table."""
+    jobs = JobList.load(path)
+    missing = [run for run in map(first_unfinished, jobs.jobs) if run]
+    for run in missing:
+        print(f"not finished, see {run.results.train_log}", file=sys.stderr)
+    code = finish_table(load_table(jobs.table), Path(jobs.data), ResultsTree(jobs.results))
+    return code or int(bool(missing))
+
+
+def _fails(job: Job) -> bool:
+    """Train; a job that cannot even start must not keep the others from their turn."""
+    try:
+        return train_in_order(job) != 0
+    except InputError as error:
+        print(f"failed: {error}", file=sys.stderr)
+        return True
+
+
+def _sbatch(options: Sequence[str], script: str) -> subprocess.CompletedProcess:
+    """What sbatch says against it goes to the standard error."""
+    return subprocess.run(["sbatch", *options, "--output=/dev/null", f"--wrap={script}"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, encoding="utf-8", errors="replace", env=environment())
+
+
+def _number(submitted: subprocess.CompletedProcess) -> str:
+    """Of `--parsable`: the number of the job, and perhaps the name of the cluster."""
+    return submitted.stdout.strip().split(";")[0]
+
+
+def _script(what: str, path: Path, output: str) -> str:
+    """A command for any /bin/sh. It writes its output itself: in sbatch's --output some characters mean something."""
+    command = shlex.join([sys.executable, "-m", __spec__.name, what, str(path)])
+    return f"exec {command} >>{shlex.quote(str(path.parent))}/{output} 2>&1"
+
+
+def main(argv: Sequence[str]) -> int:
+    commands = {"work": work, "finish": finish}
+    if len(argv) != 2 or argv[0] not in commands:
+        raise InputError(f"usage: python -m {__spec__.name} work|finish LIST")
+    return commands[argv[0]](argv[1])
+
+
+if __name__ == "__main__":
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    with errors_for_people("il-morph"):
+        sys.exit(main(sys.argv[1:]))

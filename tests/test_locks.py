@@ -1,0 +1,102 @@
+"""Locks that belong to open files: refused, waited for, inherited, and taken back by the kernel."""
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from il_morph import locks
+from il_morph.errors import InputError
+from il_morph.locks import FileLock
+
+HOLDER = """
+import sys, time
+from il_morph.locks import FileLock
+lock = FileLock(sys.argv[1])
+print(lock.acquire(wait=False), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that has the lock, until its input ends or it is killed."""
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / "lock"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "True\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_lock_that_another_process_has_is_refused_and_says_who(tmp_path, holder):
+    lock = FileLock(tmp_path / "lock")
+    assert not lock.acquire(wait=False)
+    assert lock.owner().startswith(f"process {holder.pid} on ")
+
+
+def test_a_lock_is_waited_for(tmp_path, holder):
+    waiting = subprocess.Popen([sys.executable, "-c", HOLDER.replace("wait=False", "wait=True"), tmp_path / "lock"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    time.sleep(0.3)
+    assert waiting.poll() is None
+    holder.stdin.close()
+    assert waiting.communicate(timeout=20)[0] == "True\n"
+
+
+def test_kill_9_frees_a_lock(tmp_path, holder):
+    holder.kill()
+    holder.wait()
+    assert FileLock(tmp_path / "lock").acquire(wait=False)
+
+
+def test_a_process_that_inherits_a_lock_holds_it_after_its_parent_let_go(tmp_path):
+    lock = FileLock(tmp_path / "lock")
+    assert lock.acquire(wait=False)
+    heir = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE,
+                            pass_fds=[lock.descriptor])
+    stranger = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    lock.release()
+    assert not FileLock(tmp_path / "lock").acquire(wait=False)
+    heir.communicate()
+    assert FileLock(tmp_path / "lock").acquire(wait=False), "only those that it is handed to inherit it"
+    stranger.communicate()
+
+
+def test_a_lock_file_that_was_replaced_while_it_was_waited_for_does_not_count(tmp_path, monkeypatch):
+    path, flock = tmp_path / "lock", locks.fcntl.flock
+
+    def replaced(descriptor, operation):
+        flock(descriptor, operation)
+        if not (tmp_path / "old").exists():
+            os.rename(path, tmp_path / "old")
+
+    monkeypatch.setattr(locks.fcntl, "flock", replaced)
+    lock = FileLock(path)
+    assert lock.acquire(wait=False)
+    assert os.path.samestat(os.stat(path), os.fstat(lock.descriptor))
+
+
+def test_a_lock_file_that_is_a_link_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(InputError, match="cannot open the lock file .*/lock: "):
+        FileLock(tmp_path / "lock").acquire()
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_systems_without_locks_are_told_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "fcntl", None)
+    with pytest.raises(InputError, match="Windows Subsystem for Linux"):
+        FileLock(tmp_path / "lock").acquire()
+
+
+def test_file_systems_without_locks_are_named(tmp_path, monkeypatch):
+    def unsupported(descriptor, operation):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(locks.fcntl, "flock", unsupported)
+    with pytest.raises(InputError, match="cannot lock .*/lock: Operation not supported; choose a results folder"):
+        FileLock(tmp_path / "lock").acquire()
