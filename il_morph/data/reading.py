@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional, Sequence
 
-from il_morph.data.dataformat import SIGMORPHON2016, DataFormat
+from il_morph.data.dataformat import FEATURES, SIGMORPHON2016, DataFormat, format_of
 from il_morph.data.encodings import name_of, split_lines
-from il_morph.data.recognition import Doubtful, WrongFormat, check_format, recognise, usual_width
+from il_morph.data.recognition import (Doubtful, WrongFormat, check_format, kind_of, recognise, separator_of,
+                                         usual_width)
 from il_morph.data.rows import TAB, Rows, refuse_other_header, rows_of
 from il_morph.data.samples import Sample
 from il_morph.data.spelling import (AS_IS, Letters, normalised, warning_about_blanks, warning_about_letters,
@@ -20,11 +21,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Way:
-    """How files are to be read: what the command line says about them, and what a model was trained on."""
+    """How files are to be read. What is not said is recognised."""
 
-    format: Optional[DataFormat] = None  # None: it is recognised
-    model_format: Optional[DataFormat] = None
+    format: Optional[DataFormat] = None
+    columns: Optional[tuple[str, ...]] = None
+    separator: Optional[str] = None
+    expected: Optional[DataFormat] = None  # the format of data that this file goes with …
+    because: str = ""  # … and what that data is: "the model was trained on"
     unicode: str = AS_IS
+
+    @property
+    def known(self) -> Optional[DataFormat]:
+        """The format as far as it is known before the file is looked at."""
+        if self.columns is not None:
+            return format_of(self.columns, self.separator or (self.expected and self.expected.separator) or ";")
+        return self.format or self.expected
 
 
 @dataclass(frozen=True)
@@ -80,6 +91,29 @@ def read_data(path: PathLike, way: Way = Way(), *, need_output: bool = False) ->
     return data
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The data of a training run, all in one format."""
+
+    format: DataFormat
+    train: list[Sample]
+    dev: list[Sample]
+    test: Optional[list[Sample]]
+
+
+def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], way: Way) -> Parts:
+    """Read the files of a training run; where the first is recognised, the others are expected to be like it."""
+    files = {}
+    for part, path in (("train", train), ("dev", dev), ("test", test)):
+        if path is not None:
+            files[part] = read_data(path, way, need_output=part != "test")
+            if way.expected is None and way.format is None:
+                way = replace(way, expected=files[part].format, because=f"{files[part].name} has")
+    warn_across(list(files.values()))
+    samples = {part: data.samples for part, data in files.items()}
+    return Parts(way.format or way.expected, samples.get("train", []), samples["dev"], samples.get("test"))
+
+
 def warn_across(files: Sequence[Data]) -> None:
     """Warn of letters that the first of these files writes in another way than one of the others."""
     first = files[0].letters
@@ -91,36 +125,54 @@ def warn_across(files: Sequence[Data]) -> None:
 
 def parse_data(data: bytes, name: str, way: Way = Way(), need_output: bool = False) -> Data:
     """Parse the content of a data file called `name`; covered as a whole or not at all."""
-    known = way.format or way.model_format
-    rows = rows_of(split_lines(data, name), name, known,
-                   words_alone=not need_output and (known is None or known.separator is None))
+    known = way.known
+    words_alone = not need_output and (known is None or known.separator is None)
+    rows = rows_of(split_lines(data, name), name, known, words_alone)
     fmt = format_for(rows, way, need_output)
     refuse_other_header(rows, fmt)
     samples = samples_of(rows, fmt)
     try:
         check_format(samples, fmt, name)
     except WrongFormat as error:
-        if way.model_format is None or way.format is not None:
+        if fmt is not way.expected:
             raise
-        raise InputError(f"{error.finding}: give data in the format that the model was trained on") from error
+        raise InputError(f"{error.finding}: give data in the format that {way.because}") from error
     check_outputs(samples, rows, need_output)
     return Data(name, fmt, [normalised(sample, way.unicode) for sample in samples], rows, way.unicode)
 
 
 def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
-    """The format that was chosen, the one that is recognised, or the model's unless the columns have another order."""
+    """The format that was chosen, the one that is recognised, or the expected one."""
+    if way.columns is not None:
+        return format_with_columns(rows, way)
     if way.format is not None:
         return way.format
-    if way.model_format is None:
-        if need_output and usual_width(rows.rows) == 1:
-            return SIGMORPHON2016  # whose error says how many columns there should be
-        return recognise(rows.rows, rows.name, rows.header)
+    if way.expected is not None:
+        return expected_format(rows, way.expected)
+    if need_output and usual_width(rows.rows) == 1:
+        return SIGMORPHON2016  # whose error says how many columns there should be
+    return recognise(rows.rows, rows.name, rows.header, way.separator)
+
+
+def format_with_columns(rows: Rows, way: Way) -> DataFormat:
+    """The format with the columns that were named, and the separator that their features have."""
+    known = way.known
+    if way.separator or way.expected or FEATURES not in way.columns:
+        return known
+    place = known.columns_of(next(row for row in rows.rows if len(row) == usual_width(rows.rows)),
+                             rows.where(0)).index(FEATURES)
+    kind = kind_of(row[place] for row in rows.rows if len(row) > place)
+    return format_of(way.columns, separator_of(kind, ";", way.columns, rows.rows, rows.name))
+
+
+def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
+    """The expected format, unless the columns clearly have another order."""
     try:
         seen = recognise(rows.rows, rows.name, rows.header)
     except Doubtful:
-        return way.model_format
-    other_order = usual_width(rows.rows) == len(seen.columns) and seen.separator is not None
-    return seen if other_order and seen.separator == way.model_format.separator else way.model_format
+        return expected
+    in_order = usual_width(rows.rows) != len(seen.columns) or seen.separator is None
+    return expected if in_order or seen.separator != expected.separator else seen
 
 
 def samples_of(rows: Rows, fmt: DataFormat) -> list[Sample]:

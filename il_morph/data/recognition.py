@@ -4,7 +4,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable, Iterable, Optional, Sequence
 
 from il_morph.data.dataformat import (FEATURES, IGNORED, INPUT, NO_FEATURES, OUTPUT, SIGMORPHON2016, SIGMORPHON2017,
@@ -94,8 +94,9 @@ def most(test: Callable[[str], bool], fields: Sequence[str]) -> bool:
 
 # Recognising
 
-def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequence[str]] = None) -> DataFormat:
-    """The format of these rows; `header` are the columns that a header row names."""
+def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequence[str]] = None,
+              separator: Optional[str] = None) -> DataFormat:
+    """The format of these rows; `header` are the columns that a header row names, `separator` what separates features."""
     kinds = kinds_of(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)
@@ -105,7 +106,9 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
     if any(kind.name == TAGS for index, kind in enumerate(kinds) if index != place) or kinds[0].name == EMPTY:
         raise doubtful(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES)])
     if place is None:
-        return without_features(kinds, rows, name)
+        return without_features(kinds, rows, name, separator)
+    if separator is not None:
+        kinds[place] = replace(kinds[place], separators=(separator,))
     if len(kinds) < 3:
         return covered(kinds, place, rows, name)
     columns = [INPUT, OUTPUT]
@@ -161,8 +164,11 @@ def place_of_tags(kinds: Sequence[Kind]) -> tuple[Optional[int], list[Kind]]:
     return place, list(kinds)
 
 
-def without_features(kinds: Sequence[Kind], rows, name: str) -> DataFormat:
+def without_features(kinds: Sequence[Kind], rows, name: str, separator: Optional[str]) -> DataFormat:
     """One column, two, or three with one that is empty."""
+    if separator is not None:
+        raise InputError(f"{name}: no column looks like features, so --feature-separator={separator} has nothing to "
+                         "separate; say with --columns which column they are")
     if len(kinds) == 3 and all(kind.name != EMPTY for kind in kinds):
         raise doubtful(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES), (INPUT, IGNORED, OUTPUT)])
     if len(kinds) == 2 and kinds[0].name == WORDS and are_tags_in_capitals([row[1] for row in rows if len(row) == 2]):
