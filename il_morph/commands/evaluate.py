@@ -18,6 +18,10 @@ Arguments:
 Options:
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output; or input, output
+  --columns=LIST    the columns, for example input,features,output; - is one to be ignored; without
+                    these flags the columns of GOLD are recognised
+  --feature-separator=X  what separates features (recognised if not given)
+  --unicode=FORM    as-is, or nfc or nfd to normalise all files so [default: as-is]
   --format=FORMAT   text, tsv or json [default: text]
   -h --help         show this text
 """
@@ -27,8 +31,10 @@ import json
 import statistics
 from typing import Callable, Dict, List, Sequence
 
-from il_morph.commands.arguments import choice, data_format, parse_arguments
-from il_morph.evaluation.scores import Scores, evaluate, read_gold, read_predictions
+from il_morph.commands.arguments import choice, parse_arguments, way_of_reading
+from il_morph.data.formats import read_data
+from il_morph.evaluation.entries import gold_entries, read_predictions
+from il_morph.evaluation.scores import Scores, evaluate
 
 DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5}
 SUMMARY: Dict[str, Callable[[Sequence[float]], float]] = {
@@ -38,10 +44,10 @@ SUMMARY: Dict[str, Callable[[Sequence[float]], float]] = {
 def run(argv: List[str]) -> int:
     args = parse_arguments(__doc__, argv)
     layout = choice(args, "--format", ("text", "tsv", "json"))
-    fmt = data_format(args)
-    gold = read_gold(args["GOLD"], fmt)
-    names = args["PREDICTIONS"]
-    scores = [evaluate(gold, read_predictions(name, fmt), fmt) for name in names]
+    way = way_of_reading(args)
+    data = read_data(args["GOLD"], way, need_output=True)
+    gold, names = gold_entries(data), args["PREDICTIONS"]
+    scores = [evaluate(gold, read_predictions(name, data.format, way.unicode), data.format) for name in names]
     if layout == "json":
         print(_as_json(names, scores))
     elif layout == "tsv":
