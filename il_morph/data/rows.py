@@ -10,11 +10,12 @@ from il_morph.data.recognition import (TAGS, WORDS, Doubtful, doubtful, kinds_of
 from il_morph.errors import InputError
 
 TAB = "\t"
-INPUT_NAMES = {"input", "source", "src", "lemma", "lemmas", "lemmata", "base", "base form", "citation form",
+ENOUGH_FOR_DOUBT = 10  # in fewer lines phrases with a comma are no reason to think of CSV
+INPUT_NAMES = {"input", "source", "src", "lemma", "base", "base form", "citation form",
                "dictionary form", "headword", "stem"}
-OUTPUT_NAMES = {"output", "target", "tgt", "form", "forms", "inflected", "inflected form", "inflected_form", "inflection",
+OUTPUT_NAMES = {"output", "target", "tgt", "form", "inflected", "inflected form", "inflected_form", "inflection",
                 "wordform", "word form", "word_form", "surface", "surface form"}
-EITHER_NAMES = {"word", "words"}
+EITHER_NAMES = {"word"}
 FEATURE_NAMES = {"features", "feature", "feats", "feat", "msd", "msds", "tag", "tags", "pos", "morphology",
                  "morphosyntactic description", "morphological features", "unimorph", "bundle"}
 
@@ -47,14 +48,20 @@ class Rows:
 def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_alone: bool) -> Rows:
     """The rows of these lines, which are in this format if one is given; `words_alone`: one column may be all."""
     delimiter = delimiter_of(lines, name, words_alone)
-    rows = Rows(name, [fields_of(line, delimiter) for line in lines], delimiter)
+    rows = Rows(name, [fields_of(line, delimiter, f"{name}, line {number}")
+                       for number, line in enumerate(lines, start=1)], delimiter)
     return without_empty_columns(without_header(rows, fmt), fmt)
 
 
 # Tabs or CSV
 
-def fields_of(line: str, delimiter: str) -> list[str]:
-    return line.split(TAB) if delimiter == TAB else next(csv.reader([line], delimiter=delimiter, strict=True), [""])
+def fields_of(line: str, delimiter: str, where: str) -> list[str]:
+    if delimiter == TAB:
+        return line.split(TAB)
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True)) or [""]
+    except csv.Error:
+        raise InputError(f"{where}: the quotation marks do not match; each field may stand in two of them") from None
 
 
 def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
@@ -64,22 +71,25 @@ def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
     candidates = {delimiter: rows for delimiter, rows in ((each, csv_rows(lines, each)) for each in ",;") if rows}
     clear = [delimiter for delimiter, rows in candidates.items() if is_clearly_csv(rows)]
     ways = clear or [*candidates]
-    if not ways or words_alone and not clear and not name.lower().endswith(".csv"):
-        ways.insert(0, TAB)
+    if not clear and words_alone and not name.lower().endswith(".csv"):
+        ways = [TAB, *(ways if len(lines) >= ENOUGH_FOR_DOUBT else [])]
+    ways = ways or [TAB]
     if len(ways) > 1:
         raise doubtful_delimiter(lines, name, ways)
     return ways[0]
 
 
 def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
-    """The rows, if all lines have the same number of fields, at least two."""
-    if delimiter not in lines[0]:
-        return None
-    try:
-        rows = [fields_of(line, delimiter) for line in lines]
-    except csv.Error:
-        return None
-    return rows if len(set(map(len, rows))) == 1 and len(rows[0]) > 1 else None
+    """The rows, if nearly all lines have the same number of fields, at least two; errors are another's to find."""
+    rows = []
+    for line in lines if delimiter in lines[0] else []:
+        try:
+            rows.append(fields_of(line, delimiter, ""))
+        except InputError:
+            continue
+    usual = usual_width(rows) if rows else 0
+    regular = [row for row in rows if len(row) == usual]
+    return regular if usual > 1 and 10 * len(regular) >= 9 * sum(map(bool, lines)) else None
 
 
 def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
@@ -90,7 +100,7 @@ def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
 
 def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str]) -> Doubtful:
     names = {TAB: "one column", ",": 'CSV with ","', ";": 'CSV with ";"'}
-    ways = "\n".join(f"  {' | '.join(fields_of(lines[0], delimiter))}  ({names[delimiter]})" for delimiter in delimiters)
+    ways = "\n".join(f"  {' | '.join(fields_of(lines[0], delimiter, name))}  ({names[delimiter]})" for delimiter in delimiters)
     return Doubtful(f"{name}: it is not clear what separates the columns; the first line is either\n{ways}\n"
                     "separate the columns by tabs, or name the file .csv if it is CSV")
 
@@ -111,7 +121,9 @@ def header_of(rows: Sequence[Sequence[str]], name: str = "the file") -> Optional
         names.pop()  # empty columns at the end have no name
     places = [index for index, each in enumerate(names) if each in FEATURE_NAMES]
     words = [index for index, each in enumerate(names) if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
-    if len(rows) < 2 or len(names) < 2 or len(places) + len(words) < len(names) or len(places) > 1 or len(words) > 2:
+    if not words or len(rows) < 2 or len(names) < 2 or len(places) + len(words) < len(names) or len(places) > 1 or len(words) > 2:
+        return None
+    if len(words) == 2 and any({names[word] for word in words} <= same for same in (INPUT_NAMES, OUTPUT_NAMES)):
         return None
     if places and any(row[places[0]:places[0] + 1] == [rows[0][places[0]]] for row in rows[1:]):
         return None
