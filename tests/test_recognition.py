@@ -141,7 +141,7 @@ def test_other_names_are_refused(name):
     ("gato\tgatos\tN;PL\tgat-os\n", ["--columns=input,output,features,-"]),
     ("gato\tN;PL\tgatos\tgat-os\n", ["--columns=input,features,output,-"]),
     ("form\tlemma\tmsd\ngatos\tgato\tN;PL\n", [
-        "the header row names 'form' before 'lemma'", "input 'gatos', output 'gato', features 'N;PL'",
+        "the header row names the form before the lemma", "input 'gatos', output 'gato', features 'N;PL'",
         "output 'gatos', input 'gato', features 'N;PL'"]),
     ("lemma\tform\tmsd\ngato\tN;PL\tgatos\n", ["the header row says one thing", "input 'gato', output 'N;PL', features 'gatos'",
                                               "input 'gato', features 'N;PL', output 'gatos'"]),

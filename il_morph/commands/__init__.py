@@ -21,6 +21,7 @@ COMMANDS = {
     "predict": "transduce a file with a trained model",
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",
+    "split": "split a file into training, development and test data",
     "align": "show alignments and gold action sequences",
     "table": "print measured results beside the figures of the paper",
 }

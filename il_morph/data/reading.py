@@ -81,9 +81,9 @@ def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = F
     return parse_data(data, name, Way(fmt), need_output).samples
 
 
-def read_data(path: PathLike, way: Way = Way(), *, need_output: bool = False) -> Data:
-    """Read a data file, say how, and warn about what looks wrong but may be right."""
-    data = parse_data(read_bytes(path), name_of(path), way, need_output)
+def read_data(path: PathLike, way: Way = Way(), *, need_output: bool = False, content: Optional[bytes] = None) -> Data:
+    """Read a data file (or its content, if that is known), say how, and warn about what looks wrong but may be right."""
+    data = parse_data(read_bytes(path) if content is None else content, name_of(path), way, need_output)
     if str(path) != STREAM or data.rows.remarks:
         log.info("%s: %s", data.name, data.description)
     for warning in data.warnings():

@@ -109,30 +109,30 @@ def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str
 
 def without_header(rows: Rows, fmt: Optional[DataFormat]) -> Rows:
     ignored = [index for index, column in enumerate(fmt.columns if fmt else ()) if column == IGNORED]
-    header = header_of([[field for index, field in enumerate(row) if index not in ignored] for row in rows.rows]
-                       if ignored else rows.rows, rows.name)
-    return rows if header is None else replace(rows, rows=rows.rows[1:], header=header)
+    plain = [[field for index, field in enumerate(row) if index not in ignored] for row in rows.rows]
+    header = header_of(plain)
+    if header is None:
+        return rows
+    if OUTPUT in header and header.index(OUTPUT) < header.index(INPUT):
+        by_place = columns_with([INPUT, OUTPUT], [header.index(FEATURES)] if FEATURES in header else [])
+        raise doubtful(plain[1:], rows.name, [by_place, header], "the header row names the form before the lemma")
+    return replace(rows, rows=rows.rows[1:], header=header)
 
 
-def header_of(rows: Sequence[Sequence[str]], name: str = "the file") -> Optional[list[str]]:
+def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
     """The columns that the first row names, if it is a header row: known names all over, unlike what is below."""
     names = [field.strip().lower() for field in rows[0]]
     while len(names) > 2 and not names[-1]:
         names.pop()  # empty columns at the end have no name
     places = [index for index, each in enumerate(names) if each in FEATURE_NAMES]
-    words = [index for index, each in enumerate(names) if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
-    if not words or len(rows) < 2 or len(names) < 2 or len(places) + len(words) < len(names) or len(places) > 1 or len(words) > 2:
+    words = [each for each in names if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
+    named = len(rows) > 1 and len(names) > 1 and len(places) + len(words) == len(names)
+    if not named or len(places) > 1 or len(words) not in (1, 2) or any(row[:len(names)] == rows[0] for row in rows[1:]):
         return None
-    if len(words) == 2 and any({names[word] for word in words} <= same for same in (INPUT_NAMES, OUTPUT_NAMES)):
+    if len(words) == 2 and any(set(words) <= same for same in (INPUT_NAMES, OUTPUT_NAMES)):
         return None
-    if places and any(row[places[0]:places[0] + 1] == [rows[0][places[0]]] for row in rows[1:]):
-        return None
-    columns = columns_with([INPUT, OUTPUT][:len(words)], places)
-    first, last = names[words[0]], names[words[-1]]
-    if first in OUTPUT_NAMES and last in INPUT_NAMES and (places or (first, last) != ("form", "lemma")):
-        raise doubtful(rows[1:], name, [columns, columns_with([OUTPUT, INPUT], places)],
-                       f"the header row names {first!r} before {last!r}")
-    return columns
+    reverse = words[0] in OUTPUT_NAMES and words[-1] in INPUT_NAMES and (places or words != ["form", "lemma"])
+    return columns_with([OUTPUT, INPUT] if reverse else [INPUT, OUTPUT][:len(words)], places)
 
 
 def columns_with(words: Sequence[str], places: Sequence[int]) -> list[str]:
