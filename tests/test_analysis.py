@@ -48,7 +48,8 @@ def test_accuracy_by_what_training_showed(files, capsys):
     assert groups(result, "seen in training") == {
         "lemma seen, features seen": (2, 100), "lemma seen, features unseen": (1, 0),
         "lemma unseen, features seen": (1, 100), "lemma unseen, features unseen": (1, 0)}
-    assert groups(result, "feature") == {"V": (4, 50), "PRS (unseen)": (2, 0), "PST": (2, 100), "N": (1, 100), "PL": (1, 100)}
+    assert groups(result, "feature") == {
+        "V": (4, 50), "PRS (unseen)": (2, 0), "PST": (2, 100), "N": (1, 100), "PL": (1, 100)}
     assert groups(result, "characters") == {"all seen": (4, 75), "unseen in input and output": (1, 0)}
 
 
@@ -91,7 +92,8 @@ def test_wrong_lines_are_listed_with_edits(files, capsys):
     assert [len(file["errors"]) for file in result["files"]] == [2, 0]
     assert result["files"][0]["errors"][0] == {"line": 2, "input": "walk", "features": "V;PRS", "gold": "walks",
                                                "prediction": "walkes", "edits": "w a l k -e s"}
-    rows = [line.split("\t") for line in evaluated(capsys, "--errors", "--format=tsv", files["gold"], files["first"]).splitlines()]
+    table = evaluated(capsys, "--errors", "--format=tsv", files["gold"], files["first"])
+    rows = [line.split("\t") for line in table.splitlines()]
     assert rows[0] == ["file", "line", "input", "features", "gold", "prediction", "edits"]
     assert rows[1][:2] == [files["first"], "2"]
 
@@ -152,7 +154,8 @@ def test_the_bootstrap_agrees_with_one_that_draws_lines():
     slow = [sum(chance.choices(differences, k=50)) for _ in range(4000)]
     fast = bootstrap(50, 6, 14, 4000, seed=5)
     for limit in range(-2, 20, 3):
-        assert sum(each <= limit for each in slow) / 4000 == pytest.approx(sum(each <= limit for each in fast) / 4000, abs=0.04)
+        below = [sum(each <= limit for each in drawn) / 4000 for drawn in (slow, fast)]
+        assert below[0] == pytest.approx(below[1], abs=0.04)
 
 
 def test_a_clear_difference_and_none():
@@ -192,9 +195,10 @@ def test_bad_flags(files, capsys, flags, number, message):
 @needs_shared
 def test_published_predictions_are_compared(capsys):
     folder = SHARED / "data" / "published_predictions" / "sigmorphon2017-low"
+    predictions = [str(folder / f"{model}-E/albanian_0_test.tsv") for model in ("CA-R", "CA-D")]
     result = json.loads(evaluated(
         capsys, "--compare", "--format=json", f"--train={SHARED / 'data/sigmorphon2017/task1/albanian-train-low'}",
-        str(folder / "GOLD/albanian_test.txt"), *(str(folder / f"{model}-E/albanian_0_test.tsv") for model in ("CA-R", "CA-D"))))
+        str(folder / "GOLD/albanian_test.txt"), *predictions))
     assert result["comparison"]["difference"] == pytest.approx(30.9 - 32.4)
     partition = groups(result, "seen in training")
     assert sum(lines for lines, _ in partition.values()) == 1000

@@ -4,8 +4,8 @@ from hypothesis import given, strategies as st
 
 from il_morph.commands import main
 from il_morph.data.dataformat import split_outside_brackets
-from il_morph.data.formats import (FORMATS, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, Doubtful, Sample,
-                                   Way, format_named, format_of, parse_data, read_data, read_parts)
+from il_morph.data.formats import (FORMATS, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, Doubtful,
+                                   Sample, Way, format_named, format_of, parse_data, read_data, read_parts)
 from il_morph.errors import InputError
 from il_morph.reproduction.facts import NAMES, load_table
 from tests.cli import DEV, SHORT, SMALL, TRAIN, Run, as_2016, as_2017, error_of, in_two_columns
@@ -135,15 +135,18 @@ def test_other_names_are_refused(name):
         "input 'verb', features 'one', output 'two'  (--columns=input,features,output)",
         "input 'verb', output 'one', features 'two'  (--columns=input,output,features)",
         "input 'verb', ignored 'one', output 'two'  (--columns=input,-,output)"]),
-    ("gato\tN;PL\tV;SG\n", ["input 'gato', features 'N;PL', output 'V;SG'", "input 'gato', output 'N;PL', features 'V;SG'"]),
-    ("gato\tN;X,PL\tgatos\n", ["'N' + 'X,PL'  (--feature-separator=\";\")", "'N;X' + 'PL'  (--feature-separator=\",\")"]),
+    ("gato\tN;PL\tV;SG\n", ["input 'gato', features 'N;PL', output 'V;SG'",
+                             "input 'gato', output 'N;PL', features 'V;SG'"]),
+    ("gato\tN;X,PL\tgatos\n", ["'N' + 'X,PL'  (--feature-separator=\";\")",
+                                "'N;X' + 'PL'  (--feature-separator=\",\")"]),
     ("gato\tPL\nrojo\tPL\n", ["input 'gato', features 'PL'", "input 'gato', output 'PL'"]),
     ("gato\tgatos\tN;PL\tgat-os\n", ["--columns=input,output,features,-"]),
     ("gato\tN;PL\tgatos\tgat-os\n", ["--columns=input,features,output,-"]),
     ("form\tlemma\tmsd\ngatos\tgato\tN;PL\n", [
         "the header row names the form before the lemma", "input 'gatos', output 'gato', features 'N;PL'",
         "output 'gatos', input 'gato', features 'N;PL'"]),
-    ("lemma\tform\tmsd\ngato\tN;PL\tgatos\n", ["the header row says one thing", "input 'gato', output 'N;PL', features 'gatos'",
+    ("lemma\tform\tmsd\ngato\tN;PL\tgatos\n", ["the header row says one thing",
+                                              "input 'gato', output 'N;PL', features 'gatos'",
                                               "input 'gato', features 'N;PL', output 'gatos'"]),
 ])
 def test_what_is_doubtful_is_refused_with_its_readings(text, readings):
@@ -330,9 +333,10 @@ def test_every_data_file_is_read_as_what_it_is_without_false_alarm(name, caplog)
 
 def assert_covered_part_is_recognised(data):
     """The same lines without outputs, with and without a column for them."""
-    for line in ((lambda sample: data.format.line(sample, "")), lambda sample: f"{sample.input}\t{sample.tag}".rstrip("\t")):
-        text = "".join(line(sample) + "\n" for sample in data.samples[:40])
-        covered = parse(text)
+    some = data.samples[:40]
+    for lines in ([data.format.line(sample, "") for sample in some],
+                  [f"{sample.input}\t{sample.tag}".rstrip("\t") for sample in some]):
+        covered = parse("".join(line + "\n" for line in lines))
         assert [sample.output for sample in covered.samples] == [None] * len(covered.samples)
         assert covered.format.separator == data.format.separator, data.name
         assert [(sample.input, sample.tag) for sample in covered.samples] == [

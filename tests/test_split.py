@@ -28,10 +28,12 @@ def split(capsys, *arguments) -> dict:
     return {Path(line).name: Path(line).read_bytes() for line in capsys.readouterr().out.splitlines()}
 
 
-samples = st.lists(st.sampled_from("abcdefghijklmno").map(lambda letter: Sample(letter, "", letter)), min_size=10, max_size=60)
+letters = st.lists(st.sampled_from("abcdefghijklmno"), min_size=10, max_size=60)
+samples = letters.map(lambda drawn: [Sample(letter, "", letter) for letter in drawn])
+several_shares = st.sampled_from([(80, 10, 10), (90, 10), (34, 33, 33)])
 
 
-@given(samples, st.integers(0, 5), st.sampled_from([LEMMA, LINE]), st.sampled_from([(80, 10, 10), (90, 10), (34, 33, 33)]))
+@given(samples, st.integers(0, 5), st.sampled_from([LEMMA, LINE]), several_shares)
 def test_every_sample_is_in_one_part_and_lemmas_stay_together(data, seed, by, shares):
     lemmas = {sample.input for sample in data}
     if by == LEMMA and len(lemmas) < len(shares):
@@ -118,7 +120,8 @@ def test_bad_flags(file, capsys, arguments, message):
 
 @pytest.mark.parametrize("text, message", [
     ("a\tb\n" * 9, "has 9 lines, too few to be split: give at least 10"),
-    ("a\tb\n" * 12, "has only 1 different inputs, too few for 3 parts; give more data, or split it with --split-by=line"),
+    ("a\tb\n" * 12, "has only 1 different inputs, too few for 3 parts; give more data, or split it with "
+                     "--split-by=line"),
     ("a\tpos=N\n" * 12, "has no outputs"),
 ])
 def test_files_that_cannot_be_split(tmp_path, capsys, text, message):

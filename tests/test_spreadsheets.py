@@ -1,5 +1,7 @@
 """What spreadsheets and editors do to data: headers, CSV, encodings, blanks, Unicode forms."""
+import io
 import json
+import sys
 import unicodedata
 
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import il_morph
 from il_morph.commands import main
-from il_morph.data.formats import (NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, Sample, Way, parse_data,
+from il_morph.data.formats import (NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, Sample, Way, parse_data,
                                    read_data, read_parts)
 from il_morph.data.spelling import Letters
 from il_morph.errors import InputError
@@ -66,7 +68,8 @@ def test_errors_below_a_header_name_the_line_of_the_file():
 
 def test_a_header_that_contradicts_the_flags_is_refused():
     message = error("lemma\tfeatures\tform\nwalk\tpast\twalked\n", Way(SIGMORPHON2017))
-    assert message.startswith("file, line 1: the header row says input, features, output, but the sigmorphon2017 format")
+    said = "file, line 1: the header row says input, features, output, but the sigmorphon2017 format"
+    assert message.startswith(said)
 
 
 def test_the_header_of_ignored_columns_does_not_matter():
@@ -97,7 +100,8 @@ def test_quotation_marks_of_csv_protect_commas_and_themselves():
 
 
 def test_csv_of_words_alone():
-    assert parse("walk,walked\ngo,went\n", need_output=True).samples == [Sample("walk", "", "walked"), Sample("go", "", "went")]
+    assert parse("walk,walked\ngo,went\n", need_output=True).samples == [
+        Sample("walk", "", "walked"), Sample("go", "", "went")]
     phrases = "yes, sir\nno, sir\n"
     assert [sample.input for sample in parse(phrases).samples] == ["yes, sir", "no, sir"]
     message = error(phrases * 6)
@@ -125,7 +129,8 @@ def test_quotation_marks_between_tabs_are_kept_and_warned_about():
 # Columns and lines
 
 @pytest.mark.parametrize("text, way", [
-    ("walk\twalked\tV;PST\t\t\ngo\twent\tV;PST\n", Way()), ("walk\twalked\tV;PST\t\ngo\twent\tV;PST\t\n", Way(SIGMORPHON2017)),
+    ("walk\twalked\tV;PST\t\t\ngo\twent\tV;PST\n", Way()),
+    ("walk\twalked\tV;PST\t\ngo\twent\tV;PST\t\n", Way(SIGMORPHON2017)),
     ("walk\tV;PST\twalked\t\ngo\tV;PST\twent\t\n", Way()),
 ])
 def test_empty_columns_at_the_end_are_left_out(text, way):
@@ -146,7 +151,8 @@ def test_two_columns_and_an_empty_one():
     (OF_2017 + "\t\t\n" + OF_2017, Way(), "file, line 3: the line is blank: take it out"),
     ("walk\ngo\n\ntalk\n", Way(), "file, line 3: the line is blank: take it out"),
     ("# my data\n" + OF_2017, Way(), "file, line 1: 1 column, but"),
-    ("walked\t\twalk\n# more\nwent\t\tgo\n", Way(NO_FEATURES), "file, line 2: the line looks like a comment: take it out"),
+    ("walked\t\twalk\n# more\nwent\t\tgo\n", Way(NO_FEATURES),
+     "file, line 2: the line looks like a comment: take it out"),
     ("walked\t\twalk\n# more\tor\nwent\t\tgo\n", Way(), "file, line 2: the line looks like a comment: take it out"),
 ])
 def test_blank_lines_and_comments_are_refused_by_line(text, way, message):
@@ -204,7 +210,8 @@ def mixed(first, second):
 
 def test_a_letter_in_two_spellings_is_warned_about():
     (warning,) = parse(mixed(COMPOSED, DECOMPOSED)).warnings()
-    assert warning.startswith("file: é is written as one character (2 times) and as a letter with a combining mark (2 times)")
+    assert warning.startswith("file: é is written as one character (2 times) and as a letter with a combining mark "
+                              "(2 times)")
     assert parse(mixed(COMPOSED, COMPOSED)).warnings() == parse(mixed(DECOMPOSED, DECOMPOSED)).warnings() == []
     assert parse(mixed(COMPOSED, "o\u0302")).warnings() == []  # different letters
 
@@ -326,12 +333,16 @@ def test_gold_and_predictions_with_headers_are_scored_line_by_line(tmp_path, cap
     assert f"{gold}, line 3 has no counterpart" in error_of(capsys, "evaluate", str(gold), str(predictions))
 
 
-def test_reading_says_so_but_not_for_a_stream(tmp_path, caplog, monkeypatch):
+def test_a_stream_is_read_without_a_word_if_it_is_as_expected(caplog, monkeypatch):
     caplog.set_level("INFO")
-    path = tmp_path / "swedish.tsv"
-    path.write_text(OF_2017, encoding="utf-8")
-    assert read_data(path).format is SIGMORPHON2017
-    assert caplog.messages == [f'{path}: input, output, features separated by ";" (2 lines)']
-    caplog.clear()
-    path.write_text(OF_2017.replace("walked\tV;PST", "V;PST\twalked").replace("went\tV;PST", "V;PST\twent"), encoding="utf-8")
-    assert read_data(path).format is SIGMORPHON2022
+
+    def said(text, way):
+        caplog.clear()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode("utf-8"))))
+        read_data("-", way)
+        return caplog.messages
+
+    model = Way(expected=SIGMORPHON2017, because="the model was trained on")
+    assert said(OF_2017, model) == []
+    assert said("walk\tV;PST\twalked\n", model) == ['standard input: input, features separated by ";", output (1 line)']
+    assert said(OF_2017, Way()) == ['standard input: input, output, features separated by ";" (2 lines)']

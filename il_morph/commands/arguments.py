@@ -104,7 +104,7 @@ def feature_separator(args: Arguments) -> Optional[str]:
     if separator is not None and (not separator or re.search(r"[\s\w()]", separator) and separator != " "):
         raise _bad_value(args, "--feature-separator", "what stands between features, as in --feature-separator=\";\"")
     if separator is not None and args["--columns"] is not None and "features" not in args["--columns"].split(","):
-        raise InputError("--feature-separator needs a column of features: name it in --columns, or leave out the separator")
+        raise InputError("--feature-separator needs a column of features: name it in --columns, or leave the flag out")
     return separator
 
 

@@ -108,8 +108,10 @@ compdef _il_morph il-morph'''
 
 def zsh_specs(usage: str) -> str:
     """What `_arguments` wants to know: flags with their help, then words or files."""
-    specs = [quoted(f"{flag.name}[{re.sub('[][:]', ' ', flag.help)}]" + (":value:_files" if flag.name.endswith("=") else ""))
-             for flag in flags_of(usage)]
+    specs = []
+    for flag in flags_of(usage):
+        value = ":value:_files" if flag.name.endswith("=") else ""
+        specs.append(quoted(f"{flag.name}[{re.sub('[][:]', ' ', flag.help)}]{value}"))
     words = words_of(usage)
     return " ".join([*specs, quoted(f"*:word:({' '.join(words)})" if words else "*:file:_files")])
 

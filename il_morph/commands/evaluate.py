@@ -106,8 +106,12 @@ def _findings(args: Arguments, way: Way) -> Findings:
 
 
 def _errors(gold: Sequence[Entry], predictions: Sequence[Entry]) -> List[List[str]]:
-    return [[str(one.line), one.input, one.tag, one.outputs[0], other.outputs[0], edits(other.outputs[0], one.outputs[0])]
-            for one, other in zip(gold, predictions) if one.outputs[0] != other.outputs[0]]
+    rows = []
+    for one, other in zip(gold, predictions):
+        right, given = one.outputs[0], other.outputs[0]
+        if right != given:
+            rows.append([str(one.line), one.input, one.tag, right, given, edits(given, right)])
+    return rows
 
 
 # Layouts
@@ -135,7 +139,8 @@ def _as_tsv(findings: Findings) -> str:
         rows = [["file", *ERROR_COLUMNS]]
         rows += [[name, *cells] for name, errors in zip(findings.names, findings.errors) for cells in errors]
     if findings.comparison is not None:
-        rows = [list(column) for column in zip(*((name, str(value)) for name, value in findings.comparison.as_dict().items()))]
+        figures = findings.comparison.as_dict()
+        rows = [list(figures), list(map(str, figures.values()))]
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
@@ -147,7 +152,8 @@ def _as_json(findings: Findings) -> str:
             file["groups"] = [{"section": group.section, "name": group.name, "lines": len(group.lines),
                                "accuracy": group.accuracy(findings.correct[index])} for group in findings.groups]
         if findings.errors is not None:
-            file["errors"] = [{**dict(zip(ERROR_COLUMNS, cells)), "line": int(cells[0])} for cells in findings.errors[index]]
+            file["errors"] = [{**dict(zip(ERROR_COLUMNS, cells)), "line": int(cells[0])}
+                              for cells in findings.errors[index]]
     result: Dict[str, Any] = {"files": files, "summary": _summary(figures)}
     if findings.comparison is not None:
         result["comparison"] = findings.comparison.as_dict()

@@ -49,5 +49,6 @@ def shares(args: Arguments) -> list[float]:
     except ValueError:
         given = []
     if len(given) not in (2, 3) or not all(0 < share < 100 for share in given) or abs(sum(given) - 100) > 1e-6:
-        raise InputError(f"--parts takes two or three percentages that sum to 100, as in 80,10,10, not {args['--parts']!r}")
+        raise InputError("--parts takes two or three percentages that sum to 100, as in 80,10,10, "
+                         f"not {args['--parts']!r}")
     return given

@@ -23,7 +23,8 @@ DyNet:
   --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
 
 Data:
-  (default)                 the columns of TRAIN-PATH are recognised, and how it is read is said; what is doubtful is refused
+  (default)                 the columns of TRAIN-PATH are recognised, and it is said how they are read; what is
+                            doubtful is refused
   --sigm2017format          columns are input, output, features;separated;by;semicolons
   --no-feat-format          columns are input, anything, output, or input, output: no features
   --columns=LIST            the columns, for example input,features,output; - is one to be ignored
@@ -114,8 +115,8 @@ from il_morph.model.settings import MAX_BEAM_WIDTH, PRESETS, ModelSettings, Trai
 
 # Flags that are no settings of a model or of its training.
 OTHER_FLAGS = {"--model", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
-               "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator", "--align-smart",
-               "--align-cls", "--align-dumb"}
+               "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
+               "--align-smart", "--align-cls", "--align-dumb"}
 WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
 MOST_MEMORY = 1_000_000_000  # MB
 

@@ -10,7 +10,7 @@ from il_morph.data.samples import BEGIN, END, GAP, RESERVED, UNK, Sample
 
 __all__ = [
     "BEGIN", "END", "GAP", "RESERVED", "UNK", "Sample", "DataFormat", "FORMATS", "NO_FEATURES", "SIGMORPHON2016",
-    "SIGMORPHON2017", "SIGMORPHON2022", "complaint_about_columns", "format_from_flags", "format_named", "format_of", "Doubtful", "WrongFormat",
-    "check_format", "recognise", "Data", "Parts", "Way", "parse_data", "parse_samples", "read_data", "read_parts",
+    "SIGMORPHON2017", "SIGMORPHON2022", "complaint_about_columns", "format_from_flags", "format_named", "format_of",
+    "Doubtful", "WrongFormat", "check_format", "recognise", "Data", "Parts", "Way", "parse_data", "parse_samples", "read_data", "read_parts",
     "read_samples", "name_of", "split_lines",
 ]

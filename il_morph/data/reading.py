@@ -82,9 +82,9 @@ def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = F
 
 
 def read_data(path: PathLike, way: Way = Way(), *, need_output: bool = False, content: Optional[bytes] = None) -> Data:
-    """Read a data file (or its content, if that is known), say how, and warn about what looks wrong but may be right."""
+    """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right."""
     data = parse_data(read_bytes(path) if content is None else content, name_of(path), way, need_output)
-    if str(path) != STREAM or data.rows.remarks:
+    if str(path) != STREAM or data.rows.remarks or data.format != way.expected:  # a stream as expected: not a word
         log.info("%s: %s", data.name, data.description)
     for warning in data.warnings():
         log.warning("%s", warning)

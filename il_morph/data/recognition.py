@@ -96,7 +96,7 @@ def most(test: Callable[[str], bool], fields: Sequence[str]) -> bool:
 
 def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequence[str]] = None,
               separator: Optional[str] = None) -> DataFormat:
-    """The format of these rows; `header` are the columns that a header row names, `separator` what separates features."""
+    """The format of these rows; `header` are the columns that a header row names, `separator` that of features."""
     kinds = kinds_of(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)

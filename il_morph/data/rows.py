@@ -100,7 +100,8 @@ def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
 
 def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str]) -> Doubtful:
     names = {TAB: "one column", ",": 'CSV with ","', ";": 'CSV with ";"'}
-    ways = "\n".join(f"  {' | '.join(fields_of(lines[0], delimiter, name))}  ({names[delimiter]})" for delimiter in delimiters)
+    ways = "\n".join(f"  {' | '.join(fields_of(lines[0], delimiter, name))}  ({names[delimiter]})"
+                     for delimiter in delimiters)
     return Doubtful(f"{name}: it is not clear what separates the columns; the first line is either\n{ways}\n"
                     "separate the columns by tabs, or name the file .csv if it is CSV")
 
@@ -167,5 +168,5 @@ def refuse_other_header(rows: Rows, fmt: DataFormat) -> None:
         return
     columns = [column for column in fmt.columns if column in rows.header]
     if len(rows.header) == len(columns) and rows.header != columns:
-        raise InputError(f"{rows.name}, line 1: the header row says {', '.join(rows.header)}, but the {fmt.name} format "
-                         f"({fmt.flag}) has {', '.join(fmt.columns)}: give the format of the file")
+        raise InputError(f"{rows.name}, line 1: the header row says {', '.join(rows.header)}, "
+                         f"but the {fmt.name} format ({fmt.flag}) has {', '.join(fmt.columns)}: give the format of the file")

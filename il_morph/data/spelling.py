@@ -44,7 +44,7 @@ class Letters:
 
     def clash(self, other: "Letters") -> list[str]:
         """Letters that are written in one way here and in the other there."""
-        return sorted((self.composed.keys() & other.decomposed.keys()) | (self.decomposed.keys() & other.composed.keys()))
+        return sorted(self.composed.keys() & other.decomposed.keys() | self.decomposed.keys() & other.composed.keys())
 
 
 def is_composed(character: str) -> bool:
@@ -66,8 +66,9 @@ def warning_about_letters(name: str, letters: Letters) -> Optional[str]:
     if not both:
         return None
     one, other = (sum(counts[letter] for letter in both) for counts in (letters.composed, letters.decomposed))
-    return (f"{name}: {examples(both)} {'is' if len(both) == 1 else 'are'} written as one character ({one:,} times) and "
-            f"as a letter with a combining mark ({other:,} times); --unicode=nfc or --unicode=nfd makes them the same")
+    verb = "is" if len(both) == 1 else "are"
+    return (f"{name}: {examples(both)} {verb} written as one character ({one:,} times) and as a letter with "
+            f"a combining mark ({other:,} times); --unicode=nfc or --unicode=nfd makes them the same")
 
 
 def warning_across(name: str, letters: Letters, other_name: str, others: Letters) -> Optional[str]:
@@ -75,8 +76,8 @@ def warning_across(name: str, letters: Letters, other_name: str, others: Letters
     different = letters.clash(others)
     if not different or letters.clash(letters) or others.clash(others):
         return None
-    return (f"{name} and {other_name} write {examples(different)} in different ways, as one character and as a letter with "
-            "a combining mark; --unicode=nfc or --unicode=nfd makes them the same")
+    return (f"{name} and {other_name} write {examples(different)} in different ways, as one character and as "
+            "a letter with a combining mark; --unicode=nfc or --unicode=nfd makes them the same")
 
 
 def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:

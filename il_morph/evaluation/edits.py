@@ -3,7 +3,7 @@ from __future__ import annotations
 
 
 def edits(prediction: str, gold: str) -> str:
-    """What turns a prediction into the gold output, in as few edits as can be: x stays, -x goes, +x comes; ␣ is a blank."""
+    """What turns a prediction into the gold output, in as few edits as can be: x stays, -x goes, +x comes."""
     distances = suffix_distances(prediction, gold)
     i = j = 0
     script = []

@@ -40,8 +40,8 @@ def warning_about_features(vocabulary: Vocabulary, samples: Sequence[Sample]) ->
     if not affected:
         return None
     counted = [f"{feature} ({number:,})" for feature, number in unknown.most_common()]
-    return (f"{affected:,} of {len(samples):,} inputs have features or parts of speech that the model does not know and "
-            f"leaves out: {examples(counted, 5)}")
+    return (f"{affected:,} of {len(samples):,} inputs have features or parts of speech that the model does not know "
+            f"and leaves out: {examples(counted, 5)}")
 
 
 def warning_about_forms(vocabulary: Vocabulary, samples: Sequence[Sample]) -> Optional[str]:
@@ -77,7 +77,8 @@ class Predictor:
 
     def warn_of_unknown(self, samples: Sequence[Sample]) -> None:
         """Features are left out and letters are guesses where training did not show them: worth a warning."""
-        for warning in (warning_about_features(self.vocabulary, samples), warning_about_forms(self.vocabulary, samples)):
+        for about in (warning_about_features, warning_about_forms):
+            warning = about(self.vocabulary, samples)
             if warning:
                 log.warning("%s", warning)
 

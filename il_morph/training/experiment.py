@@ -126,9 +126,10 @@ class Experiment:
         """Read the data, as the model of --reload-path does; its format becomes a setting of a new model."""
         way = self.way
         if reloaded:
-            way = replace(way, expected=reloaded.vocabulary.format, because=f"the model {self.reload_path} was trained on",
-                          unicode=reloaded.vocabulary.settings.unicode)
-        parts = read_parts(None if self.training.mode == "eval" else self.train_path, self.dev_path, self.test_path, way)
+            way = replace(way, expected=reloaded.vocabulary.format, unicode=reloaded.vocabulary.settings.unicode,
+                          because=f"the model {self.reload_path} was trained on")
+        train_path = None if self.training.mode == "eval" else self.train_path
+        parts = read_parts(train_path, self.dev_path, self.test_path, way)
         if not reloaded:
             self.model_flags = {"pos_emb": parts.format.separator is not None, **self.model_flags,
                                 "format": parts.format.name}
