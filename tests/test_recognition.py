@@ -179,6 +179,15 @@ def test_words_with_separators_do_not_mislead():
     assert parse("a;b\tpos=N,num=PL\ta;bs\n").format is SIGMORPHON2016
 
 
+def test_clitics_and_alternatives_are_words():
+    clitics = "".join(f"{word}\t{word}=la\n" for word in ("casa", "porta", "via", "luna"))
+    assert parse(clitics, need_output=True).format is NO_FEATURES
+    assert parse("casa\tcasa=la\tN;PL\nvia\tvia=la\tN;PL\n").format is SIGMORPHON2017
+    words = [first + second for first in "bdfgklmn" for second in "aeiou"]
+    alternatives = "".join(f"{word}\t{word}t;{word}d\n" for word in words)
+    assert parse(alternatives, need_output=True).format is NO_FEATURES
+
+
 # Saying it
 
 def test_columns_and_separator_are_taken_at_their_word():
@@ -223,6 +232,14 @@ def test_another_order_is_read_as_it_is_when_that_is_clear():
     assert parse(SAMPLES["covered 2017"], expecting(SIGMORPHON2022)).format is SIGMORPHON2022
     assert parse("a\tb\tc\n", expecting(SIGMORPHON2017)).samples == [Sample("a", "c", "b")]
     assert parse(SAMPLES["one column"], expecting(NO_FEATURES)).samples[0] == Sample("walk", "", None)
+
+
+def test_a_mere_suspicion_of_another_order_is_refused():
+    with pytest.raises(Doubtful, match="input 'huis', features 'PL', output 'huizen'"):
+        parse(SAMPLES["single tags between"], expecting(SIGMORPHON2017))
+    assert parse(SAMPLES["single tags between"], expecting(SIGMORPHON2022)).samples[0] == Sample("huis", "PL", "huizen")
+    headed = "lemma\tmsd\tform\n" + SAMPLES["single tags between"]
+    assert parse(headed, expecting(SIGMORPHON2017)).samples[0] == Sample("huis", "PL", "huizen")
 
 
 def test_another_separator_is_refused():

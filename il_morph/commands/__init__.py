@@ -81,7 +81,7 @@ def _dispatch(argv: List[str]) -> int:
         raise UsageError(f"unknown command {name!r}{_suggestion(name)}", _overview())
     command = importlib.import_module(f"il_morph.commands.{name}")
     if "-h" in argv or "--help" in argv:
-        print(command.__doc__.strip())
+        print((command.__doc__ or "").strip())
         return 0
     return command.run(argv)
 

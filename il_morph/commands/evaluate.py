@@ -101,7 +101,7 @@ def _findings(args: Arguments, way: Way) -> Findings:
     if args["--errors"]:
         findings.errors = [_errors(gold, each) for each in predictions]
     if args["--compare"]:
-        findings.comparison = compare(*findings.correct, resamples, seed)
+        findings.comparison = compare(findings.correct[0], findings.correct[1], resamples, seed)
     return findings
 
 

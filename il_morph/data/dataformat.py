@@ -50,13 +50,14 @@ class DataFormat:
 
     def columns_of(self, fields: Sequence[str], where: str) -> tuple[str, ...]:
         """What each field is; the output may be missing, and without features the column between."""
-        covered = tuple(column for column in self.columns if column != OUTPUT)
         if len(fields) == len(self.columns):
             return self.columns
-        if self.separator is not None and len(fields) == len(covered):
-            return covered
-        if self.separator is None and len(fields) <= 2:
-            return (INPUT, OUTPUT)[:len(fields)]
+        if self.separator is None and FEATURES in self.columns:  # a column that may be left out
+            shorter = (INPUT, OUTPUT)[:len(fields)]
+        else:
+            shorter = tuple(column for column in self.columns if column != OUTPUT)
+        if len(fields) == len(shorter):
+            return shorter
         raise InputError(f"{where}: {columns_in_words(len(fields))}, but the {self.name} format ({self.flag}) has "
                          f"{', '.join(self.columns)}, separated by tabs")
 

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Optional, Sequence
 
 from il_morph.data.dataformat import FEATURES, SIGMORPHON2016, DataFormat, format_of
 from il_morph.data.encodings import name_of, split_lines
-from il_morph.data.recognition import (Doubtful, WrongFormat, check_format, kind_of, recognise, separator_of,
-                                         usual_width)
+from il_morph.data.recognition import (TAGS, Doubtful, WrongFormat, check_format, doubtful, kind_of, kinds_of, recognise,
+                                         separator_of, usual_width)
 from il_morph.data.rows import TAB, Rows, refuse_other_header, rows_of
 from il_morph.data.samples import Sample
 from il_morph.data.spelling import (AS_IS, Letters, normalised, warning_about_blanks, warning_about_letters,
@@ -33,9 +34,7 @@ class Way:
     @property
     def known(self) -> Optional[DataFormat]:
         """The format as far as it is known before the file is looked at."""
-        if self.columns is not None:
-            return format_of(self.columns, self.separator or (self.expected and self.expected.separator) or ";")
-        return self.format or self.expected
+        return format_of(self.columns, self.separator or ";") if self.columns else self.format or self.expected
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Data:
     def first_line(self) -> int:
         return self.rows.first_line
 
-    @property
+    @cached_property
     def letters(self) -> Letters:
         return Letters.of("\n".join(text for sample in self.samples for text in (sample.input, sample.output or "")))
 
@@ -103,15 +102,17 @@ class Parts:
 
 def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], way: Way) -> Parts:
     """Read the files of a training run; where the first is recognised, the others are expected to be like it."""
-    files = {}
+    files: dict[str, Data] = {}
+    expected = way.format or way.expected
     for part, path in (("train", train), ("dev", dev), ("test", test)):
         if path is not None:
             files[part] = read_data(path, way, need_output=part != "test")
-            if way.expected is None and way.format is None:
-                way = replace(way, expected=files[part].format, because=f"{files[part].name} has")
+            if expected is None:
+                expected = files[part].format
+                way = replace(way, expected=expected, because=f"{files[part].name} has")
     warn_across(list(files.values()))
     samples = {part: data.samples for part, data in files.items()}
-    return Parts(way.format or way.expected, samples.get("train", []), samples["dev"], samples.get("test"))
+    return Parts(expected or files["dev"].format, samples.get("train", []), samples["dev"], samples.get("test"))
 
 
 def warn_across(files: Sequence[Data]) -> None:
@@ -144,7 +145,7 @@ def parse_data(data: bytes, name: str, way: Way = Way(), need_output: bool = Fal
 def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
     """The format that was chosen, the one that is recognised, or the expected one."""
     if way.columns is not None:
-        return format_with_columns(rows, way)
+        return format_with_columns(rows, way.columns, way)
     if way.format is not None:
         return way.format
     if way.expected is not None:
@@ -154,25 +155,30 @@ def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
     return recognise(rows.rows, rows.name, rows.header, way.separator)
 
 
-def format_with_columns(rows: Rows, way: Way) -> DataFormat:
+def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataFormat:
     """The format with the columns that were named, and the separator that their features have."""
-    known = way.known
-    if way.separator or way.expected or FEATURES not in way.columns:
+    known = format_of(columns, way.separator or (way.expected and way.expected.separator) or ";")
+    if way.separator or way.expected or FEATURES not in columns:
         return known
-    place = known.columns_of(next(row for row in rows.rows if len(row) == usual_width(rows.rows)),
-                             rows.where(0)).index(FEATURES)
+    usual = next(row for row in rows.rows if len(row) == usual_width(rows.rows))
+    place = known.columns_of(usual, rows.where(rows.rows.index(usual))).index(FEATURES)
     kind = kind_of(row[place] for row in rows.rows if len(row) > place)
-    return format_of(way.columns, separator_of(kind, ";", way.columns, rows.rows, rows.name))
+    return format_of(columns, separator_of(kind, ";", columns, rows.rows, rows.name))
 
 
 def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
-    """The expected format, unless the columns clearly have another order."""
+    """The expected format, unless the columns clearly have another order; a mere suspicion of that is refused."""
     try:
-        seen = recognise(rows.rows, rows.name, rows.header)
+        seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
     except Doubtful:
         return expected
-    in_order = usual_width(rows.rows) != len(seen.columns) or seen.separator is None
-    return expected if in_order or seen.separator != expected.separator else seen
+    whole = usual_width(rows.rows) == len(seen.columns) == len(expected.columns)
+    if not whole or seen.columns == expected.columns or seen.separator is None or seen.separator != expected.separator:
+        return expected
+    tags = kinds_of(rows.rows)[seen.columns.index(FEATURES)]
+    if tags.name != TAGS and rows.header is None:
+        raise doubtful(rows.rows, rows.name, [expected.columns, seen.columns])
+    return seen
 
 
 def samples_of(rows: Rows, fmt: DataFormat) -> list[Sample]:

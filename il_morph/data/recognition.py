@@ -44,18 +44,23 @@ class Kind:
 
 def kind_of(fields: Iterable[str]) -> Kind:
     """Tags have separators or attributes; single ones in capitals, or few that come again and again, may be tags."""
-    filled = [without_brackets(field) for field in fields if field]
+    filled = [without_brackets(field) for field in some_of([field for field in fields if field])]
     if not filled:
         return Kind(EMPTY)
     separators, attributes = separators_of(filled), attributes_of(filled)
     if attributes:
-        return Kind(TAGS, attributes if len(attributes) == 1 else tuple(separators), True)
-    if separators and (separators[0] == ";" or repeated(filled, separators[0]) or in_capitals(filled)):
+        return Kind(TAGS, attributes, True)
+    if separators and are_features(filled, separators[0]):
         return Kind(TAGS, tuple(separators))
     separators = [separator for separator in SEPARATORS if any(separator in field for field in filled)]
     if in_capitals(filled):
         return Kind(PERHAPS, tuple(separators))
     return Kind(WORDS, tuple(separators), few=very_few(filled))
+
+
+def some_of(items: Sequence) -> Sequence:
+    """Items that are spread over all of them, enough to know what most are like."""
+    return items[::max(1, len(items) // ENOUGH)]
 
 
 def separators_of(filled: Sequence[str]) -> list[str]:
@@ -66,18 +71,30 @@ def attributes_of(filled: Sequence[str]) -> tuple[str, ...]:
     """The separators between attribute=value features: `,` where there is but one feature in most fields."""
     if not most(lambda field: "=" in field, filled):
         return ()
-    return tuple(separator for separator in separators_of(filled) or [","]
-                 if most(lambda field: all("=" in part for part in field.split(separator)), filled))
+    return tuple(separator for separator in separators_of(filled) or [","] if are_attributes(filled, separator))
+
+
+def are_attributes(filled: Sequence[str], separator: str) -> bool:
+    """Attributes come again and again, or their values begin with capitals; `casa=la` is a word with a clitic."""
+    parts = [part for field in filled for part in field.split(separator)]
+    if not most(lambda field: all("=" in part for part in field.split(separator)), filled):
+        return False
+    return come_again([part.split("=")[0] for part in parts]) or most(
+        lambda part: re.search(r"=\W*[A-Z0-9]", part) is not None, parts)
+
+
+def are_features(filled: Sequence[str], separator: str) -> bool:
+    """Features come again and again or are in capitals; of a few fields a semicolon is enough."""
+    parts = [part for field in filled for part in field.split(separator)]
+    return separator == ";" and len(parts) < 20 or come_again(parts) or in_capitals(filled)
+
+
+def come_again(items: Sequence[str]) -> bool:
+    return 2 * len(set(items)) <= len(items)
 
 
 def without_brackets(field: str) -> str:
     return re.sub(r"\([^()]*\)", "", field) if "(" in field else field
-
-
-def repeated(filled: Sequence[str], separator: str) -> bool:
-    """Features come again and again, words with a comma do not."""
-    parts = Counter(part for field in filled for part in field.split(separator))
-    return 2 * len(parts) <= sum(parts.values())
 
 
 def in_capitals(filled: Sequence[str]) -> bool:
@@ -95,8 +112,9 @@ def most(test: Callable[[str], bool], fields: Sequence[str]) -> bool:
 # Recognising
 
 def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequence[str]] = None,
-              separator: Optional[str] = None) -> DataFormat:
-    """The format of these rows; `header` are the columns that a header row names, `separator` that of features."""
+              separator: Optional[str] = None, default: Optional[str] = None) -> DataFormat:
+    """The format of these rows; `header` are the columns that a header row names, `separator` is what separates
+    features, `default` what does so where they have no separator."""
     kinds = kinds_of(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)
@@ -113,12 +131,13 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
         return covered(kinds, place, rows, name)
     columns = [INPUT, OUTPUT]
     columns.insert(place, FEATURES)
-    return format_of(columns, separator_of(kinds[place], "," if place == 1 else ";", columns, rows, name))
+    default = default or ("," if place == 1 else ";")
+    return format_of(columns, separator_of(kinds[place], default, columns, rows, name))
 
 
 def kinds_of(rows: Sequence[Sequence[str]]) -> list[Kind]:
     """The kinds of the columns of most rows, from rows spread over the whole file."""
-    some = rows[::max(1, len(rows) // ENOUGH)]
+    some = some_of(rows)
     width = usual_width(some)
     return [kind_of(column) for column in zip(*(row for row in some if len(row) == width))]
 
@@ -178,7 +197,7 @@ def without_features(kinds: Sequence[Kind], rows, name: str, separator: Optional
 
 def are_tags_in_capitals(fields: Sequence[str]) -> bool:
     """Pronunciations may be written in capitals, too, but each word has its own."""
-    return in_capitals(fields) and 2 * len(set(fields)) <= len(fields)
+    return in_capitals(fields) and come_again(fields)
 
 
 def covered(kinds: Sequence[Kind], place: int, rows, name: str) -> DataFormat:
@@ -227,12 +246,8 @@ def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str) -> None:
     if right is not None:
         advice = "leave out the format flag" if right is SIGMORPHON2016 else f"use {right.flag}"
         raise WrongFormat(f"{name} does not look like the {fmt.name} format ({fmt.flag}) but like {right.name}", advice)
-    if fmt.separator is None and _are_tags([sample.tag for sample in samples]):
+    if fmt.separator is None and kind_of(sample.tag for sample in samples).name == TAGS:
         log.warning("%s: the second column looks like features; %s ignores it", name, fmt.flag)
-
-
-def _are_tags(tags: Sequence[str]) -> bool:
-    return most(_is_2016_tag, tags) or most(_is_2017_tag, tags)
 
 
 def _format_seen(samples: Sequence[Sample], fmt: DataFormat) -> Optional[DataFormat]:
@@ -242,15 +257,25 @@ def _format_seen(samples: Sequence[Sample], fmt: DataFormat) -> Optional[DataFor
     if fmt.separator is not None and _in_place(fmt, tags):
         return None
     suspects = outputs if outputs or fmt.separator is None else tags
-    if fmt.separator != "," and most(_is_2016_tag, suspects):
+    if fmt.separator != "," and _are_2016_tags(suspects):
         return SIGMORPHON2016
-    if most(_is_2017_tag, suspects) and (outputs or fmt.separator != ";"):
+    if _are_2017_tags(suspects) and (outputs or fmt.separator != ";"):
         return SIGMORPHON2022 if fmt.columns.index(OUTPUT) == 1 else SIGMORPHON2017
-    if outputs and fmt is SIGMORPHON2016 and most(_is_2017_tag, tags):
+    if outputs and fmt is SIGMORPHON2016 and _are_2017_tags(tags):
         return SIGMORPHON2022
-    if outputs and fmt is SIGMORPHON2022 and most(_is_2016_tag, tags):
+    if outputs and fmt is SIGMORPHON2022 and _are_2016_tags(tags):
         return SIGMORPHON2016
     return _no_features_seen(fmt, tags, outputs)
+
+
+def _are_2016_tags(fields: Sequence[str]) -> bool:
+    kind = kind_of(fields)
+    return kind.attributes and "," in kind.separators
+
+
+def _are_2017_tags(fields: Sequence[str]) -> bool:
+    kind = kind_of(fields)
+    return kind.name == TAGS and ";" in kind.separators
 
 
 def _in_place(fmt: DataFormat, tags: Sequence[str]) -> bool:
@@ -268,10 +293,6 @@ def _no_features_seen(fmt: DataFormat, tags: Sequence[str], outputs: Sequence[st
 
 def _is_2016_tag(field: str) -> bool:
     return all("=" in feature for feature in field.split(","))
-
-
-def _is_2017_tag(field: str) -> bool:
-    return ";" in field
 
 
 def _are_words(tags: Sequence[str]) -> bool:

@@ -21,7 +21,7 @@ def normalised(sample: Sample, form: str) -> Sample:
 
 
 def normalise(text: str, form: str) -> str:
-    return text if form == AS_IS else unicodedata.normalize(form.upper(), text)
+    return text if form == AS_IS else unicodedata.normalize("NFC" if form == "nfc" else "NFD", text)
 
 
 @dataclass

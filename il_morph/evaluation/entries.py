@@ -53,7 +53,7 @@ def read_gold(path: PathLike, fmt: DataFormat) -> list[Entry]:
 
 
 def gold_entries(data: Data) -> list[Entry]:
-    return [Entry(data.name, number, sample.input, sample.tag, (sample.output,))
+    return [Entry(data.name, number, sample.input, sample.tag, (sample.output or "",))
             for number, sample in enumerate(data.samples, start=data.first_line)]
 
 
