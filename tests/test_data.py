@@ -102,7 +102,8 @@ field = st.text(st.characters(blacklist_characters="\t\n\r\ufeff" + BEGIN + END 
 @given(st.sampled_from(sorted(FORMATS)), st.lists(st.tuples(field, field), min_size=1, max_size=5))
 def test_what_is_written_is_read_back_unchanged(name, pairs):
     fmt = FORMATS[name]
-    tag = {"sigmorphon2016": " a=b,c=d ", "sigmorphon2017": " V; PL", "no-features": ""}[name]
+    tag = {"sigmorphon2016": " a=b,c=d ", "sigmorphon2017": " V; PL", "sigmorphon2022": "V;ACC(2;SG)",
+           "no-features": ""}[name]
     words = [(x.replace(";", ":").replace("=", ":"), y.replace(";", ":").replace("=", ":"))
              for x, y in pairs]
     samples = [Sample(x, tag, y) for x, y in words]

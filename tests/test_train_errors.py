@@ -65,9 +65,10 @@ def test_data_without_outputs(refused, tmp_path, part):
     assert message.startswith(f"{tmp_path / part} has no outputs, and they are needed here; give a file with outputs")
 
 
-def test_2017_data_without_its_flag(refused, data):
-    assert refused() == (f"{data('train')} does not look like the sigmorphon2016 format (the default) "
-                         "but like sigmorphon2017: use --sigm2017format\n")
+def test_development_data_in_another_format_than_the_training_data(refused, data):
+    assert refused(dev=as_2016(TRAIN)).endswith(
+        "dev does not look like the sigmorphon2017 format (--sigm2017format) but like sigmorphon2016: give data in the "
+        f"format that {data('train')} has\n")
 
 
 def test_2017_data_read_without_features(refused, data):

@@ -25,6 +25,7 @@ DECLARED = declarations()
 OTHER_VALUES = {
     "--model": "ca-d", "--test-path": "x", "--reload-path": "x", "--verbose": "1", "--dynet-seed": "3",
     "--dynet-mem": "99", "--dynet-autobatch": "1", "--beam-widths": "2,3",
+    "--columns": "output,input", "--feature-separator": "|",
 }
 
 

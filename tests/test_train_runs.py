@@ -254,7 +254,11 @@ def test_reloading_refuses_data_of_another_format(data, tmp_path, train, capsys)
     first = train()
     arguments = training_arguments(data, tmp_path / "no", [f"--reload-path={first.folder}"], "2016", SHORT)
     message = error_of(capsys, *arguments)
-    assert "reads the sigmorphon2017 format (--sigm2017format), but the command line says sigmorphon2016" in message
+    assert "does not look like the sigmorphon2017 format (--sigm2017format) but like sigmorphon2016" in message
+    assert f"give data in the format that the model {first.folder} was trained on" in message
+    arguments = training_arguments(data, tmp_path / "no", [f"--reload-path={first.folder}"], "plain", SHORT)
+    message = error_of(capsys, *arguments)
+    assert "reads the sigmorphon2017 format (--sigm2017format), but the command line says no-features" in message
 
 
 def test_eval_decodes_with_a_trained_model(trained, data, tmp_path):

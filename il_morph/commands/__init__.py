@@ -1,6 +1,7 @@
 """The command line: `il-morph COMMAND …` runs `il_morph.commands.COMMAND.run`."""
 from __future__ import annotations
 
+import difflib
 import importlib
 import logging
 import os
@@ -21,9 +22,11 @@ COMMANDS = {
     "predict": "transduce a file with a trained model",
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",
+    "split": "split a file into training, development and test data",
     "align": "show alignments and gold action sequences",
     "run": "train the models of one of the paper's tables, here or on Slurm",
     "table": "print measured results beside the figures of the paper",
+    "completion": "complete commands and flags in bash or zsh",
 }
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
@@ -76,7 +79,7 @@ def _dispatch(argv: List[str]) -> int:
         print(f"il-morph {__version__}")
         return 0
     if name not in COMMANDS:
-        raise UsageError(f"unknown command {name!r}", _overview())
+        raise UsageError(f"unknown command {name!r}{_suggestion(name)}", _overview())
     command = importlib.import_module(f"il_morph.commands.{name}")
     if "-h" in argv or "--help" in argv:
         print(command.help_text(argv) if hasattr(command, "help_text") else (command.__doc__ or "").strip())
@@ -84,8 +87,13 @@ def _dispatch(argv: List[str]) -> int:
     return command.run(argv)
 
 
+def _suggestion(name: str) -> str:
+    similar = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"; did you mean {similar[0]}?" if similar else ""
+
+
 def _overview() -> str:
-    lines = [f"  {name:<10}{purpose}" for name, purpose in COMMANDS.items()]
+    lines = [f"  {name:<12}{purpose}" for name, purpose in COMMANDS.items()]
     return "\n".join([
         "Usage: il-morph COMMAND [options] …", "",
         "Commands:", *lines, "",

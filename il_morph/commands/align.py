@@ -19,6 +19,9 @@ Options:
   --transducer=NAME     the system whose actions are shown: haem or hard (default haem)
   --sigm2017format      columns are input, output, features;separated;by;semicolons
   --no-feat-format      columns are input, anything, output, or input, output: no features
+  --columns=LIST        the columns, for example input,features,output; - is one to be ignored; without these flags
+                        the columns are recognised
+  --feature-separator=X  what separates features, for example ";" (recognised if not given)
   --format=NAME         text, or tsv: input, output, features, aligned input, aligned output, actions
                         (with --align-expert input, output, features, number of sequences, actions) (default text)
 """
@@ -30,8 +33,8 @@ from itertools import islice
 from typing import Iterable, Iterator, Sequence
 
 from il_morph.commands.arguments import (
-    Arguments, choice, chosen_aligner, data_format, integer, optional, parse_arguments)
-from il_morph.data.formats import read_samples
+    Arguments, choice, chosen_aligner, integer, optional, parse_arguments, way_of_reading)
+from il_morph.data.formats import read_data
 from il_morph.model.search import describe
 from il_morph.errors import InputError
 from il_morph.transitions.aligners import make_aligner
@@ -46,15 +49,16 @@ MOST = 1_000_000
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    fmt, tsv = data_format(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
+    way, tsv = way_of_reading(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
     transducer = optional(choice, args, "--transducer", ModelSettings.transducer, tuple(SYSTEMS))
     aligner_name = chosen_aligner(args, "expert") or "smart"
     refuse_what_has_no_effect(args, aligner_name, transducer)
     most = optional(integer, args, "--most", 5, 1, MOST)
     aligner = make_aligner(aligner_name, optional(integer, args, "--iterations", 150, 1, MOST),
                            optional(integer, args, "--dynet-seed", 1, 0), args["--try-reverse"])
-    samples = read_samples(args["FILE"], fmt, need_output=True)
-    vocabulary = Vocabulary.build(samples, ModelSettings(format=fmt.name, transducer=transducer))
+    data = read_data(args["FILE"], way, need_output=True)
+    samples = data.samples
+    vocabulary = Vocabulary.build(samples, ModelSettings(format=data.format.name, transducer=transducer))
     instances = [vocabulary.instance(sample) for sample in samples]
     if args["--align-expert"]:
         rows = expert_rows(instances, vocabulary, most)

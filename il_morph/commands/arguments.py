@@ -7,7 +7,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import docopt
 
-from il_morph.data.formats import DataFormat, format_from_flags
+from il_morph.data.formats import Way, complaint_about_columns, format_from_flags
+from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.errors import InputError
 
 Arguments = Dict[str, Any]
@@ -75,9 +76,36 @@ def choice(args: Arguments, flag: str, values: Sequence[str]) -> str:
     return args[flag]
 
 
-def data_format(args: Arguments) -> DataFormat:
-    """The data format that --sigm2017format and --no-feat-format choose."""
-    return format_from_flags(args["--sigm2017format"], args["--no-feat-format"])
+def way_of_reading(args: Arguments) -> Way:
+    """How data is read: the format that the flags choose, or none, which leaves it to recognition."""
+    old = [flag for flag in ("--sigm2017format", "--no-feat-format") if args[flag]]
+    new = [flag for flag in ("--columns", "--feature-separator") if args[flag] is not None]
+    if old and new:
+        raise InputError(f"{old[0]} and {new[0]} exclude each other: give one of them")
+    fmt = format_from_flags(args["--sigm2017format"], args["--no-feat-format"]) if old else None
+    return Way(format=fmt, columns=named_columns(args), separator=feature_separator(args),
+               unicode=optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS)
+
+
+def named_columns(args: Arguments) -> Optional[tuple[str, ...]]:
+    """The columns that --columns names."""
+    if args["--columns"] is None:
+        return None
+    columns = tuple(args["--columns"].split(","))
+    complaint = complaint_about_columns(columns)
+    if complaint:
+        raise InputError(f"--columns={args['--columns']}: {complaint}; name the columns as in "
+                         "--columns=input,features,output")
+    return columns
+
+
+def feature_separator(args: Arguments) -> Optional[str]:
+    separator = args["--feature-separator"]
+    if separator is not None and (not separator or re.search(r"[\s\w()]", separator) and separator != " "):
+        raise _bad_value(args, "--feature-separator", "what stands between features, as in --feature-separator=\";\"")
+    if separator is not None and args["--columns"] is not None and "features" not in args["--columns"].split(","):
+        raise InputError("--feature-separator needs a column of features: name it in --columns, or leave the flag out")
+    return separator
 
 
 def optional(convert: Callable, args: Arguments, flag: str, default: Any, *bounds: Any) -> Any:

@@ -14,6 +14,9 @@ Arguments:
 Options:
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output
+  --columns=LIST    the columns, for example input,features,output; - is one to be ignored;
+                    without these flags those of the first file are recognised
+  --feature-separator=X  what separates features (recognised if not given)
   --force           overwrite OUTPUT
   -h --help         show this text
 """
@@ -22,20 +25,20 @@ from __future__ import annotations
 import sys
 from typing import List
 
-from il_morph.commands.arguments import data_format, parse_arguments
+from il_morph.commands.arguments import parse_arguments, way_of_reading
 from il_morph.data.formats import Sample
 from il_morph.evaluation.voting import ensemble
-from il_morph.evaluation.scores import read_predictions
+from il_morph.evaluation.entries import read_first_predictions, read_predictions
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 
 
 def run(argv: List[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    fmt = data_format(args)
     to_stream = args["OUTPUT"] == STREAM
     if not to_stream:
         refuse_to_overwrite(args["OUTPUT"], args["--force"])
-    models = [read_predictions(path, fmt) for path in args["PREDICTIONS"]]
+    fmt, first = read_first_predictions(args["PREDICTIONS"][0], way_of_reading(args))
+    models = [first, *(read_predictions(path, fmt) for path in args["PREDICTIONS"][1:])]
     lines = [fmt.line(Sample(entry.input, entry.tag, None), output)
              for entry, output in zip(models[0], ensemble(models, fmt))]
     text = "".join(line + "\n" for line in lines)

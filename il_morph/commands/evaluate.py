@@ -11,46 +11,158 @@ deviation, minimum and maximum of the figures shown under them. Files written by
 `il-morph predict --nbest` are scored by their first predictions; the mean
 reciprocal rank uses all.
 
+With --train=FILE accuracies follow for lines whose lemma and features training showed
+or not, for each feature, and for lines with characters that training did not show.
+
 Arguments:
   GOLD         data with outputs; - is standard input
   PREDICTIONS  the same lines with predicted outputs, which may be empty
 
 Options:
+  --train=FILE      the training data of the model: where is it right?
+  --errors          list the lines that are wrong, with what turns the prediction into the
+                    gold output: x stays, -x goes, +x comes, ␣ is a blank
+  --compare         of two files of predictions: is the second better? Paired bootstrap and
+                    McNemar's exact test
+  --resamples=N     resamples of the bootstrap [default: 10000]
+  --seed=N          seed of the bootstrap [default: 1]
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output; or input, output
-  --format=FORMAT   text, tsv or json [default: text]
+  --columns=LIST    the columns, for example input,features,output; - is one to be ignored; without
+                    these flags the columns of GOLD are recognised
+  --feature-separator=X  what separates features (recognised if not given)
+  --unicode=FORM    as-is, or nfc or nfd to normalise all files so [default: as-is]
+  --format=FORMAT   text, tsv or json; as tsv --train, --errors and --compare each give their own
+                    table in place of the scores [default: text]
   -h --help         show this text
 """
 from __future__ import annotations
 
 import json
 import statistics
-from typing import Callable, Dict, List, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from il_morph.commands.arguments import choice, data_format, parse_arguments
-from il_morph.evaluation.scores import Scores, evaluate, read_gold, read_predictions
+from il_morph.commands.arguments import Arguments, choice, integer, parse_arguments, way_of_reading
+from il_morph.data.formats import Way, read_data
+from il_morph.errors import InputError
+from il_morph.evaluation.analysis import Group, correct_lines, groups_of
+from il_morph.evaluation.comparison import Comparison, compare
+from il_morph.evaluation.edits import edits
+from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
+from il_morph.evaluation.scores import Scores, evaluate
 
 DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5}
 SUMMARY: Dict[str, Callable[[Sequence[float]], float]] = {
     "mean": statistics.fmean, "sd": statistics.stdev, "min": min, "max": max}
+ERROR_COLUMNS = ["line", "input", "features", "gold", "prediction", "edits"]
+
+
+@dataclass
+class Findings:
+    """What is found out about the predictions in some files."""
+
+    names: List[str]
+    scores: List[Scores]
+    correct: List[List[bool]]
+    groups: List[Group] = field(default_factory=list)
+    errors: Optional[List[List[List[str]]]] = None  # of each file the cells of ERROR_COLUMNS
+    comparison: Optional[Comparison] = None
 
 
 def run(argv: List[str]) -> int:
     args = parse_arguments(__doc__, argv)
     layout = choice(args, "--format", ("text", "tsv", "json"))
-    fmt = data_format(args)
-    gold = read_gold(args["GOLD"], fmt)
-    names = args["PREDICTIONS"]
-    scores = [evaluate(gold, read_predictions(name, fmt), fmt) for name in names]
-    if layout == "json":
-        print(_as_json(names, scores))
-    elif layout == "tsv":
-        print("\n".join("\t".join(row) for row in _rows(names, scores)))
-    elif len(scores) == 1:
-        print(scores[0].as_text(), end="")
-    else:
-        print(_aligned(_rows(names, scores)))
+    _check_flags(args, layout)
+    findings = _findings(args, way_of_reading(args))
+    print({"json": _as_json, "tsv": _as_tsv, "text": _as_text}[layout](findings), end="")
     return 0
+
+
+def _check_flags(args: Arguments, layout: str) -> None:
+    given = [flag for flag in ("--train", "--errors", "--compare") if args[flag]]
+    if layout == "tsv" and len(given) > 1:
+        raise InputError(f"--format=tsv is one table: give {given[0]} or {given[1]}, or take --format=json")
+    if args["--compare"] and len(args["PREDICTIONS"]) != 2:
+        raise InputError(f"--compare takes two files of predictions, not {len(args['PREDICTIONS'])}")
+
+
+def _findings(args: Arguments, way: Way) -> Findings:
+    resamples, seed = integer(args, "--resamples", 100, 10_000_000), integer(args, "--seed", 0)
+    data = read_data(args["GOLD"], way, need_output=True)
+    gold, names = gold_entries(data), args["PREDICTIONS"]
+    predictions = [read_predictions(name, data.format, way.unicode) for name in names]
+    scores = [evaluate(gold, each, data.format) for each in predictions]
+    findings = Findings(names, scores, [correct_lines(gold, each) for each in predictions])
+    if args["--train"]:
+        like_gold = replace(way, expected=data.format, because=f"{data.name} has")
+        train = read_data(args["--train"], like_gold, need_output=True)
+        findings.groups = groups_of(gold, train.samples, data.format)
+    if args["--errors"]:
+        findings.errors = [_errors(gold, each) for each in predictions]
+    if args["--compare"]:
+        findings.comparison = compare(findings.correct[0], findings.correct[1], resamples, seed)
+    return findings
+
+
+def _errors(gold: Sequence[Entry], predictions: Sequence[Entry]) -> List[List[str]]:
+    rows = []
+    for one, other in zip(gold, predictions):
+        right, given = one.outputs[0], other.outputs[0]
+        if right != given:
+            rows.append([str(one.line), one.input, one.tag, right, given, edits(given, right)])
+    return rows
+
+
+# Layouts
+
+def _as_text(findings: Findings) -> str:
+    alone = len(findings.names) == 1
+    blocks = [findings.scores[0].as_text() if alone else _aligned(_rows(findings)) + "\n"]
+    for section in dict.fromkeys(group.section for group in findings.groups):
+        header = [section, "lines", *(f"accuracy {number}" if not alone else "accuracy"
+                                      for number in range(1, len(findings.names) + 1))]
+        blocks.append(_aligned([header, *(row[1:] for row in _group_rows(findings) if row[0] == section)]) + "\n")
+    if findings.comparison is not None:
+        blocks.append(findings.comparison.as_text())
+    for name, rows in zip(findings.names, findings.errors or []):
+        title = f"{len(rows)} wrong lines" + ("" if alone else f" in {name}")
+        blocks.append("\n".join([title, *("  ".join(row) for row in _padded([ERROR_COLUMNS, *rows]))]) + "\n")
+    return "\n".join(blocks)
+
+
+def _as_tsv(findings: Findings) -> str:
+    rows = _rows(findings)
+    if findings.groups:
+        rows = [["section", "group", "lines", *findings.names], *_group_rows(findings)]
+    if findings.errors is not None:
+        rows = [["file", *ERROR_COLUMNS]]
+        rows += [[name, *cells] for name, errors in zip(findings.names, findings.errors) for cells in errors]
+    if findings.comparison is not None:
+        figures = findings.comparison.as_dict()
+        rows = [list(figures), list(map(str, figures.values()))]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def _as_json(findings: Findings) -> str:
+    figures = [each.as_dict() for each in findings.scores]
+    files: List[Dict[str, Any]] = [{"file": name, **each} for name, each in zip(findings.names, figures)]
+    for index, file in enumerate(files):
+        if findings.groups:
+            file["groups"] = [{"section": group.section, "name": group.name, "lines": len(group.lines),
+                               "accuracy": group.accuracy(findings.correct[index])} for group in findings.groups]
+        if findings.errors is not None:
+            file["errors"] = [{**dict(zip(ERROR_COLUMNS, cells)), "line": int(cells[0])}
+                              for cells in findings.errors[index]]
+    result: Dict[str, Any] = {"files": files, "summary": _summary(figures)}
+    if findings.comparison is not None:
+        result["comparison"] = findings.comparison.as_dict()
+    return json.dumps(result, ensure_ascii=False, indent=2) + "\n"
+
+
+def _group_rows(findings: Findings) -> List[List[str]]:
+    return [[group.section, group.name, str(len(group.lines)),
+             *(f"{group.accuracy(correct):.4f}" for correct in findings.correct)] for group in findings.groups]
 
 
 def _summary(figures: Sequence[Dict[str, float]]) -> Dict[str, Dict[str, float]]:
@@ -61,13 +173,13 @@ def _summary(figures: Sequence[Dict[str, float]]) -> Dict[str, Dict[str, float]]
             for name, function in SUMMARY.items()}
 
 
-def _rows(names: Sequence[str], scores: Sequence[Scores]) -> List[List[str]]:
+def _rows(findings: Findings) -> List[List[str]]:
     """A table whose last rows summarise the rounded figures above them, as the published ones do."""
     rounded = [{measure: round(getattr(each, measure), decimals)
-                for measure, decimals in DECIMALS.items()} for each in scores]
+                for measure, decimals in DECIMALS.items()} for each in findings.scores]
     rows = [["file", "lines", *DECIMALS]]
     rows += [[name, str(each.samples), *_cells(figures)]
-             for name, each, figures in zip(names, scores, rounded)]
+             for name, each, figures in zip(findings.names, findings.scores, rounded)]
     rows += [[name, "", *_cells(figures)] for name, figures in _summary(rounded).items()]
     return rows
 
@@ -82,7 +194,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
                      for row in rows)
 
 
-def _as_json(names: Sequence[str], scores: Sequence[Scores]) -> str:
-    figures = [each.as_dict() for each in scores]
-    files = [{"file": name, **each} for name, each in zip(names, figures)]
-    return json.dumps({"files": files, "summary": _summary(figures)}, ensure_ascii=False, indent=2)
+def _padded(rows: Sequence[Sequence[str]]) -> List[List[str]]:
+    """Columns of words: all but the last as wide as their longest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return [[*map(str.ljust, row[:-1], widths[:-1]), row[-1]] for row in rows]

@@ -5,7 +5,9 @@ Usage:
 
 MODEL is the f.model of a training run, INPUT a file in the format the model was trained on (its
 output column may be missing or is ignored), OUTPUT a file or standard output; - is a stream. The
-columns of the prediction are those of the format.
+columns of the prediction are those of the format. A file whose columns are clearly in another order
+is read in that order, and so are its predictions written. Features that the model does not know are
+counted in a warning.
 
 Options:
   --beam-width=N       width of the beam; 1 or 0 is greedy search (default 4)
@@ -13,6 +15,8 @@ Options:
                        rank and log probability
   --actions            one more column: the edits; x copies, -x deletes, +x inserts (> moves on)
   --decbatch-size=N    inputs decoded at once (default 128)
+  --columns=LIST       the columns of INPUT, for example input,features,output; - is one to be ignored
+  --unicode=FORM       as-is, or nfc or nfd to normalise the data so (default: as in the training of the model)
   --force              overwrite OUTPUT
 """
 
@@ -21,8 +25,9 @@ from __future__ import annotations
 import sys
 from typing import Optional, Sequence
 
-from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments
-from il_morph.data.formats import Sample, WrongFormat, read_samples
+from il_morph.commands.arguments import Arguments, choice, integer, named_columns, optional, parse_arguments
+from il_morph.data.formats import Data, DataFormat, Sample, Way, read_data
+from il_morph.data.spelling import FORMS
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH, Hypothesis
 from il_morph.model.settings import MAX_BEAM_WIDTH
@@ -42,10 +47,12 @@ def run(argv: list[str]) -> int:
     if output != STREAM:
         refuse_to_overwrite(output, args["--force"])
     predictor = Predictor.load(args["MODEL"])
-    samples = read_input(args["INPUT"], predictor)
+    data = read_input(args, predictor)
+    samples = data.samples
+    predictor.warn_of_unknown(samples)
     found = predictor.hypotheses(samples, width, batch_size, lambda batches: bar(batches, "predict", "batch"))
     lines = [line + "\n" for sample, hypotheses in zip(samples, found)
-             for line in prediction_lines(predictor, sample, hypotheses, nbest, args)]
+             for line in prediction_lines(predictor, data.format, sample, hypotheses, nbest, args)]
     if output == STREAM:
         sys.stdout.writelines(lines)
     else:
@@ -53,19 +60,19 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def read_input(path: str, predictor: Predictor) -> list[Sample]:
-    """The samples, in the one format that the model reads."""
-    try:
-        return read_samples(path, predictor.vocabulary.format)
-    except WrongFormat as error:
-        raise InputError(f"{error.finding}: give data in the format that the model was trained on") from error
+def read_input(args: Arguments, predictor: Predictor) -> Data:
+    """The data, in the format that the model reads unless the columns are clearly others."""
+    settings = predictor.vocabulary.settings
+    return read_data(args["INPUT"], Way(
+        columns=named_columns(args), expected=predictor.vocabulary.format, because="the model was trained on",
+        unicode=optional(choice, args, "--unicode", settings.unicode, FORMS)))
 
 
-def prediction_lines(predictor: Predictor, sample: Sample, hypotheses: Sequence[Hypothesis],
+def prediction_lines(predictor: Predictor, fmt: DataFormat, sample: Sample, hypotheses: Sequence[Hypothesis],
                      nbest: Optional[int], args: Arguments) -> list[str]:
     lines = []
     for rank, hypothesis in enumerate(hypotheses[:nbest or 1], start=1):
-        columns = [predictor.vocabulary.format.line(sample, hypothesis.output)]
+        columns = [fmt.line(sample, hypothesis.output)]
         if nbest:
             columns += [str(rank), f"{hypothesis.log_probability:.6f}"]
         if args["--actions"]:

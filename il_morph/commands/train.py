@@ -23,9 +23,14 @@ DyNet:
   --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
 
 Data:
+  (default)                 the columns of TRAIN-PATH are recognised, and it is said how they are read; what is
+                            doubtful is refused
   --sigm2017format          columns are input, output, features;separated;by;semicolons
   --no-feat-format          columns are input, anything, output, or input, output: no features
-  (default)                 columns are input, features,separated,by,commas, output
+  --columns=LIST            the columns, for example input,features,output; - is one to be ignored
+  --feature-separator=X     what separates features, for example ";" (recognised if not given)
+  --unicode=FORM            as-is, or nfc or nfd to normalise all data so; kept with the model, whose inputs `il-morph
+                            predict` then normalises, too (default as-is)
 
 Network:
   --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END) or hard (STEP, write, END; not
@@ -104,8 +109,7 @@ from dataclasses import Field, fields
 from typing import Any, Optional
 
 from il_morph.commands.arguments import (
-    Arguments, choice, chosen_aligner, data_format, integer, number, optional, parse_arguments)
-from il_morph.data.formats import NO_FEATURES
+    Arguments, choice, chosen_aligner, integer, number, optional, parse_arguments, way_of_reading)
 from il_morph.engines import make_engine
 from il_morph.errors import InputError
 from il_morph.training.experiment import MAX_SEED, Experiment
@@ -113,7 +117,8 @@ from il_morph.model.settings import MAX_BEAM_WIDTH, PRESETS, ModelSettings, Trai
 
 # Flags that are no settings of a model or of its training.
 OTHER_FLAGS = {"--model", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
-               "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--align-smart", "--align-cls", "--align-dumb"}
+               "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
+               "--align-smart", "--align-cls", "--align-dumb"}
 WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
 MOST_MEMORY = 1_000_000_000  # MB
 
@@ -131,6 +136,7 @@ def run(argv: list[str]) -> int:
         seed=optional(integer, args, "--dynet-seed", None, 0, MAX_SEED),
         engine=make_engine(optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
                            bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1))),
+        way=way_of_reading(args),
     )
     experiment.run()
     return 0
@@ -154,9 +160,10 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     """The settings of the network that the command line gives, all others left to the defaults."""
     if args["--tag-wraps"] == "none":
         raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
-    given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings), "format": data_format(args).name}
-    if given["format"] == NO_FEATURES.name and args["--reload-path"] is None:
-        given.setdefault("pos_emb", False)
+    given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings)}
+    chosen_format = way_of_reading(args).format
+    if chosen_format is not None:
+        given["format"] = chosen_format.name
     sizes = ModelSettings(**given)
     if sizes.avm_feat_format and not sizes.feat_input:
         raise InputError("--feat-input=0 takes the features as a bag, --avm-feat-format as slots with embeddings: "

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import List, Sequence
 
 from il_morph.data.formats import DataFormat
-from il_morph.evaluation.scores import Entry, check_same_lines
+from il_morph.evaluation.entries import Entry, check_same_lines
 
 
 def vote(outputs: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, Optional, Sequence, Union
 
-from il_morph.data.formats import FORMATS, DataFormat
+from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
+from il_morph.data.spelling import FORMS
 from il_morph.transitions.aligners import ALIGNERS
 from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem
 
@@ -33,7 +34,7 @@ def one_of(choices: Sequence[str], default: Optional[str] = None) -> Any:
 class ModelSettings:
     """The shape of the network and the data it reads."""
 
-    format: str = one_of(tuple(FORMATS))
+    format: str = SIGMORPHON2016.name
     transducer: str = one_of(tuple(SYSTEMS))
     input: int = between(100, 1, WIDEST)
     feat_input: int = between(20, 0, WIDEST)
@@ -50,10 +51,11 @@ class ModelSettings:
     lucky_w: float = between(55.0, -1e6, 1e6)
     tag_wraps: str = one_of(("both", "close"))
     param_tying: bool = True
+    unicode: str = one_of(FORMS)
 
     @property
     def data_format(self) -> DataFormat:
-        return FORMATS[self.format]
+        return format_named(self.format)
 
     @property
     def embeds_pos(self) -> bool:

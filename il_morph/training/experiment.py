@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import random
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional, Sequence
 
 from il_morph import __version__
-from il_morph.data.formats import FORMATS, Sample, read_samples
+from il_morph.data.formats import Parts, Sample, Way, format_named, read_parts
 from il_morph.model.search import decode
 from il_morph.errors import InputError
 from il_morph.model.inference import Inference
@@ -51,17 +51,16 @@ class Experiment:
     verbose: bool = False
     seed: Optional[int] = None
     command: list[str] = field(default_factory=list)
+    way: Way = Way()
 
     def run(self) -> None:
         """Read, train, decode, score. Nothing is written before all input has been read."""
         self.seed = chosen_seed(self.seed)
-        fmt = FORMATS[self.model_flags["format"]]
         evaluating = self.training.mode == "eval"
         self._check_mode()
         reloaded = self._reloaded(needed=evaluating)
-        train = read_samples(self.train_path, fmt, need_output=True) if not evaluating else []
-        dev = read_samples(self.dev_path, fmt, need_output=True)
-        test = read_samples(self.test_path, fmt) if self.test_path else None
+        parts = self._read(reloaded)
+        train, dev, test = parts.train, parts.dev, parts.test
         vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(train, ModelSettings(**self.model_flags))
         report_unseen(vocabulary, {"dev": dev, "test": test or []})
         if reloaded and train:
@@ -106,8 +105,8 @@ class Experiment:
         for name, value in self.model_flags.items():
             if settings[name] != value and name == "format":
                 raise InputError(f"the model {self.reload_path} reads the {settings[name]} format "
-                                 f"({FORMATS[settings[name]].flag}), but the command line says {value} "
-                                 f"({FORMATS[value].flag}): choose the format of the model")
+                                 f"({format_named(settings[name]).flag}), but the command line says {value} "
+                                 f"({format_named(value).flag}): choose the format of the model")
             if settings[name] != value:
                 raise InputError(f"--{name.replace('_', '-')}: the model {self.reload_path} was trained with "
                                  f"{settings[name]}, the command line says {value}; leave the flag out")
@@ -119,6 +118,19 @@ class Experiment:
                              "train the hard-attention system with --mode=mle")
         self.engine.refuse(vocabulary.settings, self.training)
         self.engine.start(vocabulary, self.training, train, self.seed)
+
+    def _read(self, reloaded: Optional[Model]) -> Parts:
+        """Read the data, as the model of --reload-path does; its format becomes a setting of a new model."""
+        way = self.way
+        if reloaded:
+            way = replace(way, expected=reloaded.vocabulary.format, unicode=reloaded.vocabulary.settings.unicode,
+                          because=f"the model {self.reload_path} was trained on")
+        train_path = None if self.training.mode == "eval" else self.train_path
+        parts = read_parts(train_path, self.dev_path, self.test_path, way)
+        if not reloaded:
+            self.model_flags = {"pos_emb": parts.format.separator is not None, **self.model_flags,
+                                "format": parts.format.name}
+        return parts
 
     def _train(self, vocabulary: Vocabulary, reloaded: Optional[Model], train: Sequence[Instance],
                dev: Sequence[Sample], results: ResultsFolder) -> tuple[Model, dict]:

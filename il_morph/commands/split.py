@@ -1,0 +1,54 @@
+"""Split a file into training, development and test data.
+
+Usage:
+  il-morph split [options] FILE [FOLDER]
+
+Writes the parts train, dev and test into FOLDER (FILE-split beside FILE if it is not
+given) with the ending of FILE's name. Lines stay as they are and keep their order; a
+header row goes to each part. The same seed gives the same parts.
+
+Arguments:
+  FILE    data with outputs; - is standard input
+  FOLDER  a folder for the parts, made if it is not there
+
+Options:
+  --parts=LIST      shares of train, dev and test, or of train and dev, in percent
+                    [default: 80,10,10]
+  --split-by=UNIT   lemma (all lines with the same input go to the same part) or line;
+                    lemma if not given and an input comes more than once, else line
+  --seed=N          what the draw depends on [default: 1]
+  --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
+  --no-feat-format  columns are input, anything or nothing, output; or input, output
+  --columns=LIST    the columns, for example input,features,output; - is one to be ignored;
+                    without these flags the columns are recognised
+  --feature-separator=X  what separates features (recognised if not given)
+  --force           overwrite parts that are there
+  -h --help         show this text
+"""
+from __future__ import annotations
+
+from il_morph.commands.arguments import Arguments, choice, integer, optional, parse_arguments, way_of_reading
+from il_morph.data.splitting import LEMMA, LINE, folder_for, split_file
+from il_morph.errors import InputError
+
+
+def run(argv: list[str]) -> int:
+    args = parse_arguments(__doc__, argv)
+    by = optional(choice, args, "--split-by", None, (LEMMA, LINE))
+    folder = args["FOLDER"] or folder_for(args["FILE"])
+    parts = split_file(args["FILE"], folder, way_of_reading(args), shares(args), integer(args, "--seed", 0), by,
+                       args["--force"])
+    print("\n".join(map(str, parts.values())))
+    return 0
+
+
+def shares(args: Arguments) -> list[float]:
+    """The shares of --parts, which are two or three percentages."""
+    try:
+        given = [float(share) for share in args["--parts"].split(",")]
+    except ValueError:
+        given = []
+    if len(given) not in (2, 3) or not all(0 < share < 100 for share in given) or abs(sum(given) - 100) > 1e-6:
+        raise InputError("--parts takes two or three percentages that sum to 100, as in 80,10,10, "
+                         f"not {args['--parts']!r}")
+    return given

@@ -1,0 +1,142 @@
+"""A format is an order of columns and a separator of features; the ones that have a name, and all others."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+from il_morph.data.samples import UNK, Sample, refuse_reserved
+from il_morph.errors import InputError
+
+INPUT, FEATURES, OUTPUT, IGNORED = "input", "features", "output", "-"
+
+
+@dataclass(frozen=True)
+class DataFormat:
+    """The order of the columns and the separator of the features (None: there are no features).
+
+    `whole_brackets`: what stands in brackets is not split, as in `V;IMP;ACC(2,SG)`."""
+
+    name: str
+    flag: str
+    columns: tuple[str, ...]
+    separator: Optional[str]
+    whole_brackets: bool = False
+
+    def features(self, tag: str) -> tuple[str, ...]:
+        """The features of a tag; without features one constant feature, the empty string."""
+        if self.separator is None:
+            return ("",)
+        if self.whole_brackets and "(" in tag:
+            return tuple(split_outside_brackets(tag, self.separator))
+        return tuple(tag.split(self.separator))
+
+    def parse(self, line: str, where: str) -> Sample:
+        """Parse a line without its line end; `where` is its place for error messages."""
+        return self.sample(line.split("\t"), where)
+
+    def sample(self, fields: Sequence[str], where: str) -> Sample:
+        """The sample with these columns; an empty output counts as covered."""
+        values = dict(zip(self.columns_of(fields, where), fields))
+        sample = Sample(values[INPUT], values.get(FEATURES, ""), values.get(OUTPUT) or None)
+        refuse_reserved(sample, where)
+        if UNK in sample.tag and UNK in self.features(sample.tag):
+            raise InputError(f"{where}: the feature {UNK} is reserved by il-morph; call it by another name")
+        return sample
+
+    def line(self, sample: Sample, output: str) -> str:
+        """The columns of a sample with this output, tab-separated, without line end."""
+        values = {INPUT: sample.input, FEATURES: sample.tag, OUTPUT: output, IGNORED: ""}
+        return "\t".join(values[column] for column in self.columns)
+
+    def columns_of(self, fields: Sequence[str], where: str) -> tuple[str, ...]:
+        """What each field is; the output may be missing, and without features the column between."""
+        if len(fields) == len(self.columns):
+            return self.columns
+        if self.separator is None and FEATURES in self.columns:  # a column that may be left out
+            shorter = (INPUT, OUTPUT)[:len(fields)]
+        else:
+            shorter = tuple(column for column in self.columns if column != OUTPUT)
+        if len(fields) == len(shorter):
+            return shorter
+        raise InputError(f"{where}: {columns_in_words(len(fields))}, but the {self.name} format ({self.flag}) has "
+                         f"{', '.join(self.columns)}, separated by tabs")
+
+    def described(self, number: int) -> str:
+        """`input, output, features separated by ";"`, for lines with this number of columns."""
+        names = {FEATURES: "features" + (f' separated by "{self.separator}"' if self.separator else " (ignored)"),
+                 IGNORED: "an ignored column"}
+        return ", ".join(names.get(column, column) for column in self.columns_of([""] * number, "described"))
+
+
+SIGMORPHON2016 = DataFormat("sigmorphon2016", "the default", (INPUT, FEATURES, OUTPUT), ",")
+SIGMORPHON2017 = DataFormat("sigmorphon2017", "--sigm2017format", (INPUT, OUTPUT, FEATURES), ";")
+SIGMORPHON2022 = DataFormat("sigmorphon2022", '--columns=input,features,output --feature-separator=";"',
+                            (INPUT, FEATURES, OUTPUT), ";", whole_brackets=True)
+NO_FEATURES = DataFormat("no-features", "--no-feat-format", (INPUT, FEATURES, OUTPUT), None)
+FORMATS = {fmt.name: fmt for fmt in (SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, NO_FEATURES)}
+
+
+def format_of(columns: Sequence[str], separator: Optional[str]) -> DataFormat:
+    """The format with these columns and this separator of features: one with a name of its own, or another."""
+    columns = tuple(columns)
+    if FEATURES not in columns and columns in ((INPUT, OUTPUT), (INPUT, IGNORED, OUTPUT)):
+        return NO_FEATURES
+    for known in (SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022):
+        if (columns, separator) == (known.columns, known.separator):
+            return known
+    listed, flag = ",".join(columns), f"--columns={','.join(columns)}"
+    if FEATURES not in columns:
+        return DataFormat(listed, flag, columns, None)
+    return DataFormat(f"{listed}:{separator}", f'{flag} --feature-separator="{separator}"', columns, separator,
+                      whole_brackets=True)
+
+
+def format_named(name: str) -> DataFormat:
+    """The format of this name: `sigmorphon2017`, or in general `input,features,output:;`."""
+    if name in FORMATS:
+        return FORMATS[name]
+    listed, colon, separator = str(name).partition(":")
+    columns = listed.split(",")
+    if complaint_about_columns(columns) or bool(colon) != (FEATURES in columns) or bool(colon) != bool(separator):
+        raise ValueError(f"there is no data format {name!r}")
+    return format_of(columns, separator or None)
+
+
+def complaint_about_columns(columns: Sequence[str]) -> Optional[str]:
+    """What is wrong with a list of columns, if anything is."""
+    unknown = [column for column in columns if column not in (INPUT, FEATURES, OUTPUT, IGNORED)]
+    if unknown:
+        return f"{unknown[0]!r} is none of input, features, output and - (ignored)"
+    repeated = [column for column in (INPUT, FEATURES, OUTPUT) if columns.count(column) > 1]
+    if repeated:
+        return f"{repeated[0]} is there twice"
+    missing = [column for column in (INPUT, OUTPUT) if column not in columns]
+    return f"{missing[0]} is missing" if missing else None
+
+
+def format_from_flags(sigm2017: bool, no_feat: bool) -> DataFormat:
+    """The format that --sigm2017format and --no-feat-format choose."""
+    if sigm2017 and no_feat:
+        raise InputError("--sigm2017format and --no-feat-format exclude each other: give one of them")
+    if sigm2017:
+        return SIGMORPHON2017
+    return NO_FEATURES if no_feat else SIGMORPHON2016
+
+
+def columns_in_words(number: int) -> str:
+    return "1 column" if number == 1 else f"{number} columns"
+
+
+def split_outside_brackets(tag: str, separator: str) -> list[str]:
+    """Split at separators that do not stand in brackets; in a tag whose brackets do not match, at all of them."""
+    if tag.count("(") != tag.count(")"):
+        return tag.split(separator)
+    features: list[str] = []
+    depth = 0
+    for part in tag.split(separator):
+        if depth > 0:
+            features[-1] += separator + part
+        else:
+            features.append(part)
+        depth += part.count("(") - part.count(")")
+    return features

@@ -1,0 +1,86 @@
+"""From bytes to lines: UTF-8, and what to do about anything else."""
+from __future__ import annotations
+
+from typing import Optional
+
+from il_morph.errors import InputError
+from il_morph.files import STREAM, PathLike
+
+UNDEFINED_IN_1252 = b"\x81\x8d\x8f\x90\x9d"
+
+
+def name_of(path: PathLike) -> str:
+    """How error messages call a file."""
+    return "standard input" if str(path) == STREAM else str(path)
+
+
+def split_lines(data: bytes, name: str) -> list[str]:
+    """Decode and split at line feeds only; blank lines at the end do not count."""
+    text = decode(data, name)
+    if "\n" not in text and "\r" in text.rstrip("\r"):
+        raise InputError(f"{name}, line 1: the lines end with carriage returns, as on an old Macintosh; "
+                         f"convert them: tr '\\r' '\\n' < {file_named(name)} > NEW")
+    lines = [line[:-1] if line.endswith("\r") else line for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise InputError(f"{name} is empty: it needs at least one line of data")
+    return lines
+
+
+def decode(data: bytes, name: str) -> str:
+    """The text of UTF-8 bytes, without a byte order mark; the likely encoding of others is named."""
+    wide = _two_byte_encoding(data)
+    if wide:
+        raise InputError(f"{name}, line 1: not UTF-8; {_conversion(name, wide)}")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name}, line {number}: not UTF-8; {_advice(data, name)}") from None
+
+
+def _two_byte_encoding(data: bytes) -> Optional[str]:
+    """UTF-16 has a mark at its beginning, or zeros beside its tabs and line feeds."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "UTF-16"
+    if b"\0" not in data:
+        return None
+    for encoding in ("UTF-16LE", "UTF-16BE"):
+        text = data.decode(encoding, "replace")
+        ends = text.count("\t") + text.count("\n")
+        if ends and 10 * ends >= 9 * (data.count(b"\t") + data.count(b"\n")):
+            return encoding
+    return None
+
+
+def _advice(data: bytes, name: str) -> str:
+    if any(_is_foreign_utf8(line) for line in data.split(b"\n")):
+        return "convert the file to UTF-8: other lines are UTF-8 already, so mend this one by hand"
+    return _conversion(name, _one_byte_encoding(data))
+
+
+def _is_foreign_utf8(line: bytes) -> bool:
+    """UTF-8 with characters beyond ASCII, which other encodings hardly ever happen to look like."""
+    try:
+        return not line.decode("utf-8").isascii()
+    except UnicodeDecodeError:
+        return False
+
+
+def _one_byte_encoding(data: bytes) -> str:
+    """Words of letters beyond ASCII alone are Cyrillic more often than not; a few such letters are Western."""
+    beyond = sum(byte >= 0xC0 for byte in data)
+    latin = sum(chr(byte).isalpha() and byte < 0x80 for byte in data)
+    if beyond > latin:
+        return "WINDOWS-1251"
+    return "ISO-8859-1" if any(byte in UNDEFINED_IN_1252 for byte in data) else "WINDOWS-1252"
+
+
+def _conversion(name: str, encoding: str) -> str:
+    return (f"convert the file to UTF-8; it looks like {encoding.replace('WINDOWS', 'Windows')}: "
+            f"iconv -f {encoding} -t UTF-8 {file_named(name)} > NEW")
+
+
+def file_named(name: str) -> str:
+    return "FILE" if name == "standard input" else name

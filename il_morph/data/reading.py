@@ -1,0 +1,214 @@
+"""Reading data files: bytes, lines, rows, samples, and a line that says how."""
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Optional, Sequence
+
+from il_morph.data.dataformat import FEATURES, SIGMORPHON2016, DataFormat, format_of
+from il_morph.data.encodings import name_of, split_lines
+from il_morph.data.recognition import (TAGS, Doubtful, WrongFormat, check_format, doubtful, kind_of, kinds_of, recognise,
+                                         separator_of, usual_width)
+from il_morph.data.rows import TAB, Rows, refuse_other_header, rows_of
+from il_morph.data.samples import Sample
+from il_morph.data.spelling import (AS_IS, Letters, normalised, warning_about_blanks, warning_about_letters,
+                                    warning_about_quotes, warning_across)
+from il_morph.errors import InputError
+from il_morph.files import STREAM, PathLike, read_bytes
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How files are to be read. What is not said is recognised."""
+
+    format: Optional[DataFormat] = None
+    columns: Optional[tuple[str, ...]] = None
+    separator: Optional[str] = None
+    expected: Optional[DataFormat] = None  # the format of data that this file goes with …
+    because: str = ""  # … and what that data is: "the model was trained on"
+    unicode: str = AS_IS
+
+    @property
+    def known(self) -> Optional[DataFormat]:
+        """The format as far as it is known before the file is looked at."""
+        return format_of(self.columns, self.separator or ";") if self.columns else self.format or self.expected
+
+
+@dataclass(frozen=True)
+class Data:
+    """The samples of a file and how they were read."""
+
+    name: str
+    format: DataFormat
+    samples: list[Sample]
+    rows: Rows
+    unicode: str = AS_IS
+
+    @property
+    def first_line(self) -> int:
+        return self.rows.first_line
+
+    @cached_property
+    def letters(self) -> Letters:
+        return Letters.of("\n".join(text for sample in self.samples for text in (sample.input, sample.output or "")))
+
+    @property
+    def description(self) -> str:
+        """`input, output, features separated by ";" (1,000 lines)`."""
+        remarks = [*self.rows.remarks, *([] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"])]
+        number = f"{len(self.samples):,} line{'s' if len(self.samples) > 1 else ''}"
+        return f"{self.format.described(usual_width(self.rows.rows))} ({'; '.join([number, *remarks])})"
+
+    def warnings(self) -> list[str]:
+        """What looks wrong but may be right."""
+        found = [warning_about_blanks(self.name, self.samples), warning_about_letters(self.name, self.letters)]
+        if self.rows.delimiter == TAB:
+            found.append(warning_about_quotes(self.name, self.samples))
+        return [warning for warning in found if warning]
+
+
+def read_samples(path: PathLike, fmt: DataFormat, *, need_output: bool = False) -> list[Sample]:
+    """Read a data file in this format; `-` is standard input."""
+    return parse_samples(read_bytes(path), fmt, name_of(path), need_output)
+
+
+def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = False) -> list[Sample]:
+    """Parse the content of a data file called `name`; covered as a whole or not at all."""
+    return parse_data(data, name, Way(fmt), need_output).samples
+
+
+def read_data(path: PathLike, way: Way = Way(), *, need_output: bool = False, content: Optional[bytes] = None) -> Data:
+    """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right."""
+    data = parse_data(read_bytes(path) if content is None else content, name_of(path), way, need_output)
+    if str(path) != STREAM or data.rows.remarks or data.format != way.expected:  # a stream as expected: not a word
+        log.info("%s: %s", data.name, data.description)
+    for warning in data.warnings():
+        log.warning("%s", warning)
+    return data
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The data of a training run, all in one format."""
+
+    format: DataFormat
+    train: list[Sample]
+    dev: list[Sample]
+    test: Optional[list[Sample]]
+
+
+def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], way: Way) -> Parts:
+    """Read the files of a training run; where the first is recognised, the others are expected to be like it."""
+    files: dict[str, Data] = {}
+    expected = way.format or way.expected
+    for part, path in (("train", train), ("dev", dev), ("test", test)):
+        if path is not None:
+            files[part] = read_data(path, way, need_output=part != "test")
+            if expected is None:
+                expected = files[part].format
+                way = replace(way, expected=expected, because=f"{files[part].name} has")
+    warn_across(list(files.values()))
+    samples = {part: data.samples for part, data in files.items()}
+    return Parts(expected or files["dev"].format, samples.get("train", []), samples["dev"], samples.get("test"))
+
+
+def warn_across(files: Sequence[Data]) -> None:
+    """Warn of letters that the first of these files writes in another way than one of the others."""
+    first = files[0].letters
+    for other in files[1:]:
+        warning = warning_across(files[0].name, first, other.name, other.letters)
+        if warning:
+            log.warning("%s", warning)
+
+
+def parse_data(data: bytes, name: str, way: Way = Way(), need_output: bool = False) -> Data:
+    """Parse the content of a data file called `name`; covered as a whole or not at all."""
+    known = way.known
+    words_alone = not need_output and (known is None or known.separator is None)
+    rows = rows_of(split_lines(data, name), name, known, words_alone)
+    fmt = format_for(rows, way, need_output)
+    refuse_other_header(rows, fmt)
+    samples = samples_of(rows, fmt)
+    try:
+        check_format(samples, fmt, name)
+    except WrongFormat as error:
+        if fmt is not way.expected:
+            raise
+        raise InputError(f"{error.finding}: give data in the format that {way.because}") from error
+    check_outputs(samples, rows, need_output)
+    return Data(name, fmt, [normalised(sample, way.unicode) for sample in samples], rows, way.unicode)
+
+
+def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
+    """The format that was chosen, the one that is recognised, or the expected one."""
+    if way.columns is not None:
+        return format_with_columns(rows, way.columns, way)
+    if way.format is not None:
+        return way.format
+    if way.expected is not None:
+        return expected_format(rows, way.expected)
+    if need_output and usual_width(rows.rows) == 1:
+        return SIGMORPHON2016  # whose error says how many columns there should be
+    return recognise(rows.rows, rows.name, rows.header, way.separator)
+
+
+def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataFormat:
+    """The format with the columns that were named, and the separator that their features have."""
+    known = format_of(columns, way.separator or (way.expected and way.expected.separator) or ";")
+    if way.separator or way.expected or FEATURES not in columns:
+        return known
+    usual = next(row for row in rows.rows if len(row) == usual_width(rows.rows))
+    place = known.columns_of(usual, rows.where(rows.rows.index(usual))).index(FEATURES)
+    kind = kind_of(row[place] for row in rows.rows if len(row) > place)
+    return format_of(columns, separator_of(kind, ";", columns, rows.rows, rows.name))
+
+
+def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
+    """The expected format, unless the columns clearly have another order; a mere suspicion of that is refused."""
+    try:
+        seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
+    except Doubtful:
+        return expected
+    whole = usual_width(rows.rows) == len(seen.columns) == len(expected.columns)
+    if not whole or seen.columns == expected.columns or seen.separator is None or seen.separator != expected.separator:
+        return expected
+    tags = kinds_of(rows.rows)[seen.columns.index(FEATURES)]
+    if tags.name != TAGS and rows.header is None:
+        raise doubtful(rows.rows, rows.name, [expected.columns, seen.columns])
+    return seen
+
+
+def samples_of(rows: Rows, fmt: DataFormat) -> list[Sample]:
+    """The samples of all rows; blank lines and comments between them are refused."""
+    usual = usual_width(rows.rows)
+    samples = []
+    for index, row in enumerate(rows.rows):
+        oddity = _oddity(row, usual)
+        try:
+            samples.append(fmt.sample(row, rows.where(index)))
+        except InputError as error:
+            raise InputError(f"{error}; {oddity}") if oddity else error
+        if oddity:
+            raise InputError(f"{rows.where(index)}: {oddity}")
+    return samples
+
+
+def _oddity(row: Sequence[str], usual: int) -> Optional[str]:
+    if not any(row):
+        return "the line is blank: take it out"
+    if len(row) < usual and row[0].startswith("#"):
+        return "the line looks like a comment: take it out"
+    return None
+
+
+def check_outputs(samples: Sequence[Sample], rows: Rows, need_output: bool) -> None:
+    covered = [index for index, sample in enumerate(samples) if sample.output is None]
+    if covered and len(covered) < len(samples):
+        raise InputError(f"{rows.where(covered[0])}: no output, but other lines have one; "
+                         "give an output on every line or on none")
+    if covered and need_output:
+        raise InputError(f"{rows.name} has no outputs, and they are needed here; give a file with outputs, "
+                         "or check the format flags --sigm2017format and --no-feat-format")

@@ -1,0 +1,300 @@
+"""Which format does a file have? Columns are empty, words or tags; what stays doubtful is refused, not guessed."""
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Callable, Iterable, Optional, Sequence
+
+from il_morph.data.dataformat import (FEATURES, IGNORED, INPUT, NO_FEATURES, OUTPUT, SIGMORPHON2016, SIGMORPHON2017,
+                                      SIGMORPHON2022, DataFormat, format_of)
+from il_morph.data.samples import Sample
+from il_morph.errors import InputError
+
+SEPARATORS = (";", ",", "|")
+ENOUGH = 2000  # rows that are looked at
+IN_CAPITALS = re.compile(r"(?=.*[A-Z])[A-Z0-9+/._{}<>:*' -]+")
+EMPTY, WORDS, PERHAPS, TAGS = "empty", "words", "perhaps tags", "tags"
+
+log = logging.getLogger(__name__)
+
+
+class WrongFormat(InputError):
+    """Data in another format than the one it is read in."""
+
+    def __init__(self, finding: str, advice: str):
+        super().__init__(f"{finding}: {advice}")
+        self.finding = finding
+
+
+class Doubtful(InputError):
+    """Data that could be read in more than one way."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the fields of a column look like; several separators are as many ways to split tags."""
+
+    name: str
+    separators: tuple[str, ...] = ()
+    attributes: bool = False  # tags of the form attribute=value
+    few: bool = False  # words that come again and again
+
+
+def kind_of(fields: Iterable[str]) -> Kind:
+    """Tags have separators or attributes; single ones in capitals, or few that come again and again, may be tags."""
+    filled = [without_brackets(field) for field in some_of([field for field in fields if field])]
+    if not filled:
+        return Kind(EMPTY)
+    separators, attributes = separators_of(filled), attributes_of(filled)
+    if attributes:
+        return Kind(TAGS, attributes, True)
+    if separators and are_features(filled, separators[0]):
+        return Kind(TAGS, tuple(separators))
+    separators = [separator for separator in SEPARATORS if any(separator in field for field in filled)]
+    if in_capitals(filled):
+        return Kind(PERHAPS, tuple(separators))
+    return Kind(WORDS, tuple(separators), few=very_few(filled))
+
+
+def some_of(items: Sequence) -> Sequence:
+    """Items that are spread over all of them, enough to know what most are like."""
+    return items[::max(1, len(items) // ENOUGH)]
+
+
+def separators_of(filled: Sequence[str]) -> list[str]:
+    return [separator for separator in SEPARATORS if most(lambda field: separator in field, filled)]
+
+
+def attributes_of(filled: Sequence[str]) -> tuple[str, ...]:
+    """The separators between attribute=value features: `,` where there is but one feature in most fields."""
+    if not most(lambda field: "=" in field, filled):
+        return ()
+    return tuple(separator for separator in separators_of(filled) or [","] if are_attributes(filled, separator))
+
+
+def are_attributes(filled: Sequence[str], separator: str) -> bool:
+    """Attributes come again and again, or their values begin with capitals; `casa=la` is a word with a clitic."""
+    parts = [part for field in filled for part in field.split(separator)]
+    if not most(lambda field: all("=" in part for part in field.split(separator)), filled):
+        return False
+    return come_again([part.split("=")[0] for part in parts]) or most(
+        lambda part: re.search(r"=\W*[A-Z0-9]", part) is not None, parts)
+
+
+def are_features(filled: Sequence[str], separator: str) -> bool:
+    """Features come again and again or are in capitals; of a few fields a semicolon is enough."""
+    parts = [part for field in filled for part in field.split(separator)]
+    return separator == ";" and len(parts) < 20 or come_again(parts) or in_capitals(filled)
+
+
+def come_again(items: Sequence[str]) -> bool:
+    return 2 * len(set(items)) <= len(items)
+
+
+def without_brackets(field: str) -> str:
+    return re.sub(r"\([^()]*\)", "", field) if "(" in field else field
+
+
+def in_capitals(filled: Sequence[str]) -> bool:
+    return most(lambda field: IN_CAPITALS.fullmatch(re.sub("[;,|]", "", field)) is not None, filled)
+
+
+def very_few(filled: Sequence[str]) -> bool:
+    return len(filled) >= 40 and 20 * len(set(filled)) <= len(filled)
+
+
+def most(test: Callable[[str], bool], fields: Sequence[str]) -> bool:
+    return 2 * sum(map(test, fields)) > len(fields)
+
+
+# Recognising
+
+def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequence[str]] = None,
+              separator: Optional[str] = None, default: Optional[str] = None) -> DataFormat:
+    """The format of these rows; `header` are the columns that a header row names, `separator` is what separates
+    features, `default` what does so where they have no separator."""
+    kinds = kinds_of(rows)
+    if header is not None:
+        kinds = named_kinds(kinds, header, rows, name)
+    place, kinds = place_of_tags(kinds)
+    if len(kinds) > 3:
+        raise too_many_columns(rows, name, place)
+    if any(kind.name == TAGS for index, kind in enumerate(kinds) if index != place) or kinds[0].name == EMPTY:
+        raise doubtful(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES)])
+    if place is None:
+        return without_features(kinds, rows, name, separator)
+    if separator is not None:
+        kinds[place] = replace(kinds[place], separators=(separator,))
+    if len(kinds) < 3:
+        return covered(kinds, place, rows, name)
+    columns = [INPUT, OUTPUT]
+    columns.insert(place, FEATURES)
+    default = default or ("," if place == 1 else ";")
+    return format_of(columns, separator_of(kinds[place], default, columns, rows, name))
+
+
+def kinds_of(rows: Sequence[Sequence[str]]) -> list[Kind]:
+    """The kinds of the columns of most rows, from rows spread over the whole file."""
+    some = some_of(rows)
+    width = usual_width(some)
+    return [kind_of(column) for column in zip(*(row for row in some if len(row) == width))]
+
+
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    return Counter(map(len, rows)).most_common(1)[0][0]
+
+
+def named_kinds(kinds: Sequence[Kind], header: Sequence[str], rows, name: str) -> list[Kind]:
+    """What the header says, unless tags stand elsewhere."""
+    if len(kinds) != len(header):
+        return list(kinds)
+    for kind, column in zip(kinds, header):
+        if kind.name == TAGS and column != FEATURES:
+            raise doubtful(rows, name, [header, with_features_at(kinds.index(kind), len(kinds))],
+                           "the header row says one thing, the lines below it another")
+    return [Kind(TAGS, kind.separators) if column == FEATURES else Kind(WORDS) if kind.name == PERHAPS else kind
+            for kind, column in zip(kinds, header)]
+
+
+def with_features_at(place: int, width: int) -> list[str]:
+    """Columns with features at this place, input and output in the first others, and the rest ignored."""
+    columns = ([INPUT, OUTPUT] + [IGNORED] * width)[:width - 1]
+    columns.insert(place, FEATURES)
+    return columns
+
+
+def place_of_tags(kinds: Sequence[Kind]) -> tuple[Optional[int], list[Kind]]:
+    """Where the tags are, if that is clear: attributes are clearer than other tags, and they than what may be tags."""
+    tags = [index for index, kind in enumerate(kinds) if kind.name == TAGS]
+    attributes = [index for index in tags if kinds[index].attributes]
+    perhaps = [index for index, kind in enumerate(kinds) if index and kind.name == PERHAPS]
+    if not perhaps and all(kind.name == WORDS for kind in kinds):
+        perhaps = [index for index, kind in enumerate(kinds) if index and kind.few]
+    if len(attributes) == 1:
+        place: Optional[int] = attributes[0]
+    elif tags or len(kinds) < 3:
+        place = tags[0] if len(tags) == 1 else None
+    else:
+        place = perhaps[0] if len(perhaps) == 1 else None
+    if len(attributes) == 1:  # words beside them may look like tags
+        kinds = [kind if index == place or kind.name == EMPTY else Kind(WORDS) for index, kind in enumerate(kinds)]
+    return place, list(kinds)
+
+
+def without_features(kinds: Sequence[Kind], rows, name: str, separator: Optional[str]) -> DataFormat:
+    """One column, two, or three with one that is empty."""
+    if separator is not None:
+        raise InputError(f"{name}: no column looks like features, so --feature-separator={separator} has nothing to "
+                         "separate; say with --columns which column they are")
+    if len(kinds) == 3 and all(kind.name != EMPTY for kind in kinds):
+        raise doubtful(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES), (INPUT, IGNORED, OUTPUT)])
+    if len(kinds) == 2 and kinds[0].name == WORDS and are_tags_in_capitals([row[1] for row in rows if len(row) == 2]):
+        raise doubtful(rows, name, [(INPUT, FEATURES), (INPUT, OUTPUT)])
+    return NO_FEATURES
+
+
+def are_tags_in_capitals(fields: Sequence[str]) -> bool:
+    """Pronunciations may be written in capitals, too, but each word has its own."""
+    return in_capitals(fields) and come_again(fields)
+
+
+def covered(kinds: Sequence[Kind], place: int, rows, name: str) -> DataFormat:
+    """Input and features, without outputs."""
+    if place == 0:
+        raise InputError(f"{name}: the first column looks like features ({rows[0][0]!r}), where the inputs should be; "
+                         "give a file with a column of inputs")
+    separator = separator_of(kinds[place], ",", (INPUT, FEATURES), rows, name)
+    return SIGMORPHON2017 if separator == ";" else format_of((INPUT, FEATURES, OUTPUT), separator)
+
+
+def separator_of(kind: Kind, default: str, columns: Sequence[str], rows, name: str) -> str:
+    if len(kind.separators) < 2:
+        return kind.separators[0] if kind.separators else default
+    tag = rows[0][columns.index(FEATURES)]
+    ways = "\n".join(f'  {" + ".join(repr(part) for part in tag.split(separator))}  (--feature-separator="{separator}")'
+                     for separator in kind.separators)
+    raise Doubtful(f"{name}: it is not clear what separates the features; those of the first line are either\n"
+                   f"{ways}\nsay which with --columns={','.join(columns)} and --feature-separator")
+
+
+def doubtful(rows: Sequence[Sequence[str]], name: str, readings: Sequence[Sequence[str]],
+             reason: str = "it is not clear what the columns are") -> Doubtful:
+    ways = "\n".join(f"  {shown(rows[0], columns)}  (--columns={','.join(columns)})" for columns in readings)
+    return Doubtful(f"{name}: {reason}; the first line is either\n{ways}\n"
+                    "say which with --columns, and with --feature-separator what separates features")
+
+
+def shown(row: Sequence[str], columns: Sequence[str]) -> str:
+    return ", ".join(f"{'ignored' if column == IGNORED else column} {field!r}" for column, field in zip(columns, row))
+
+
+def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[int]) -> Doubtful:
+    width = usual_width(rows)
+    row = next(row for row in rows if len(row) == width)
+    columns = with_features_at(2 if place is None else place, width)
+    return Doubtful(f"{name}: {width} columns, and it is not clear what they are; say it with --columns, where - is "
+                    f"a column to be ignored, perhaps\n  {shown(row, columns)}  (--columns={','.join(columns)})")
+
+
+# Checking
+
+def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str) -> None:
+    """Recognise data that is stored in another format than the one it is read in."""
+    right = _format_seen(samples, fmt)
+    if right is not None:
+        advice = "leave out the format flag" if right is SIGMORPHON2016 else f"use {right.flag}"
+        raise WrongFormat(f"{name} does not look like the {fmt.name} format ({fmt.flag}) but like {right.name}", advice)
+    if fmt.separator is None and kind_of(sample.tag for sample in samples).name == TAGS:
+        log.warning("%s: the second column looks like features; %s ignores it", name, fmt.flag)
+
+
+def _format_seen(samples: Sequence[Sample], fmt: DataFormat) -> Optional[DataFormat]:
+    """The format that most lines speak for, when it is another one than `fmt`."""
+    tags = [sample.tag for sample in samples]
+    outputs = [sample.output for sample in samples if sample.output]
+    if fmt.separator is not None and _in_place(fmt, tags):
+        return None
+    suspects = outputs if outputs or fmt.separator is None else tags
+    if fmt.separator != "," and _are_2016_tags(suspects):
+        return SIGMORPHON2016
+    if _are_2017_tags(suspects) and (outputs or fmt.separator != ";"):
+        return SIGMORPHON2022 if fmt.columns.index(OUTPUT) == 1 else SIGMORPHON2017
+    if outputs and fmt is SIGMORPHON2016 and _are_2017_tags(tags):
+        return SIGMORPHON2022
+    if outputs and fmt is SIGMORPHON2022 and _are_2016_tags(tags):
+        return SIGMORPHON2016
+    return _no_features_seen(fmt, tags, outputs)
+
+
+def _are_2016_tags(fields: Sequence[str]) -> bool:
+    kind = kind_of(fields)
+    return kind.attributes and "," in kind.separators
+
+
+def _are_2017_tags(fields: Sequence[str]) -> bool:
+    kind = kind_of(fields)
+    return kind.name == TAGS and ";" in kind.separators
+
+
+def _in_place(fmt: DataFormat, tags: Sequence[str]) -> bool:
+    looks_right = _is_2016_tag if fmt.separator == "," else lambda tag: fmt.separator in tag
+    return most(looks_right, tags)
+
+
+def _no_features_seen(fmt: DataFormat, tags: Sequence[str], outputs: Sequence[str]) -> Optional[DataFormat]:
+    if fmt.separator is None:
+        return None
+    if fmt.columns == (INPUT, FEATURES, OUTPUT) and most(lambda tag: not tag, tags):
+        return NO_FEATURES
+    return NO_FEATURES if not outputs and _are_words(tags) else None
+
+
+def _is_2016_tag(field: str) -> bool:
+    return all("=" in feature for feature in field.split(","))
+
+
+def _are_words(tags: Sequence[str]) -> bool:
+    """More different fields in lower case, without separators, than a tag set has."""
+    return len(set(tags)) > 20 and most(lambda tag: re.search("[=,;]", tag) is None and tag != tag.upper(), tags)

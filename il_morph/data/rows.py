@@ -1,0 +1,172 @@
+"""From lines to rows: tabs or CSV, a header row, empty columns at the end."""
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, replace
+from typing import Optional, Sequence
+
+from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat
+from il_morph.data.recognition import (TAGS, WORDS, Doubtful, doubtful, kinds_of, usual_width)
+from il_morph.errors import InputError
+
+TAB = "\t"
+ENOUGH_FOR_DOUBT = 10  # in fewer lines phrases with a comma are no reason to think of CSV
+INPUT_NAMES = {"input", "source", "src", "lemma", "base", "base form", "citation form",
+               "dictionary form", "headword", "stem"}
+OUTPUT_NAMES = {"output", "target", "tgt", "form", "inflected", "inflected form", "inflected_form", "inflection",
+                "wordform", "word form", "word_form", "surface", "surface form"}
+EITHER_NAMES = {"word"}
+FEATURE_NAMES = {"features", "feature", "feats", "feat", "msd", "msds", "tag", "tags", "pos", "morphology",
+                 "morphosyntactic description", "morphological features", "unimorph", "bundle"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a file that hold data."""
+
+    name: str
+    rows: list[list[str]]
+    delimiter: str = TAB
+    header: Optional[list[str]] = None  # the columns that a header row names
+    trimmed: int = 0  # rows that had empty columns at the end
+
+    @property
+    def first_line(self) -> int:
+        return 1 if self.header is None else 2
+
+    def where(self, index: int) -> str:
+        return f"{self.name}, line {self.first_line + index}"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was unusual about the file."""
+        remarks = [] if self.delimiter == TAB else [f'CSV with "{self.delimiter}"']
+        remarks += [] if self.header is None else ["header row skipped"]
+        return remarks + (["empty columns at the end left out"] if self.trimmed else [])
+
+
+def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_alone: bool) -> Rows:
+    """The rows of these lines, which are in this format if one is given; `words_alone`: one column may be all."""
+    delimiter = delimiter_of(lines, name, words_alone)
+    rows = Rows(name, [fields_of(line, delimiter, f"{name}, line {number}")
+                       for number, line in enumerate(lines, start=1)], delimiter)
+    return without_empty_columns(without_header(rows, fmt), fmt)
+
+
+# Tabs or CSV
+
+def fields_of(line: str, delimiter: str, where: str) -> list[str]:
+    if delimiter == TAB:
+        return line.split(TAB)
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True)) or [""]
+    except csv.Error:
+        raise InputError(f"{where}: the quotation marks do not match; each field may stand in two of them") from None
+
+
+def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
+    """A tab, unless there is none and each line has the same number of fields as CSV."""
+    if any(TAB in line for line in lines):
+        return TAB
+    candidates = {delimiter: rows for delimiter, rows in ((each, csv_rows(lines, each)) for each in ",;") if rows}
+    clear = [delimiter for delimiter, rows in candidates.items() if is_clearly_csv(rows)]
+    ways = clear or [*candidates]
+    if not clear and words_alone and not name.lower().endswith(".csv"):
+        ways = [TAB, *(ways if len(lines) >= ENOUGH_FOR_DOUBT else [])]
+    ways = ways or [TAB]
+    if len(ways) > 1:
+        raise doubtful_delimiter(lines, name, ways)
+    return ways[0]
+
+
+def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
+    """The rows, if nearly all lines have the same number of fields, at least two; errors are another's to find."""
+    rows = []
+    for line in lines if delimiter in lines[0] else []:
+        try:
+            rows.append(fields_of(line, delimiter, ""))
+        except InputError:
+            continue
+    usual = usual_width(rows) if rows else 0
+    regular = [row for row in rows if len(row) == usual]
+    return regular if usual > 1 and 10 * len(regular) >= 9 * sum(map(bool, lines)) else None
+
+
+def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
+    """A header row, or a column of tags beside words."""
+    kinds = [kind.name for kind in kinds_of(rows)]
+    return header_of(rows) is not None or (TAGS in kinds and kinds[0] == WORDS and kinds.count(WORDS) >= len(kinds) - 1)
+
+
+def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str]) -> Doubtful:
+    names = {TAB: "one column", ",": 'CSV with ","', ";": 'CSV with ";"'}
+    ways = "\n".join(f"  {' | '.join(fields_of(lines[0], delimiter, name))}  ({names[delimiter]})"
+                     for delimiter in delimiters)
+    return Doubtful(f"{name}: it is not clear what separates the columns; the first line is either\n{ways}\n"
+                    "separate the columns by tabs, or name the file .csv if it is CSV")
+
+
+# The header row
+
+def without_header(rows: Rows, fmt: Optional[DataFormat]) -> Rows:
+    ignored = [index for index, column in enumerate(fmt.columns if fmt else ()) if column == IGNORED]
+    plain = [[field for index, field in enumerate(row) if index not in ignored] for row in rows.rows]
+    header = header_of(plain)
+    if header is None:
+        return rows
+    if OUTPUT in header and header.index(OUTPUT) < header.index(INPUT):
+        by_place = columns_with([INPUT, OUTPUT], [header.index(FEATURES)] if FEATURES in header else [])
+        raise doubtful(plain[1:], rows.name, [by_place, header], "the header row names the form before the lemma")
+    return replace(rows, rows=rows.rows[1:], header=header)
+
+
+def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
+    """The columns that the first row names, if it is a header row: known names all over, unlike what is below."""
+    names = [field.strip().lower() for field in rows[0]]
+    while len(names) > 2 and not names[-1]:
+        names.pop()  # empty columns at the end have no name
+    places = [index for index, each in enumerate(names) if each in FEATURE_NAMES]
+    words = [each for each in names if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
+    named = len(rows) > 1 and len(names) > 1 and len(places) + len(words) == len(names)
+    if not named or len(places) > 1 or len(words) not in (1, 2) or any(row[:len(names)] == rows[0] for row in rows[1:]):
+        return None
+    if len(words) == 2 and any(set(words) <= same for same in (INPUT_NAMES, OUTPUT_NAMES)):
+        return None
+    reverse = words[0] in OUTPUT_NAMES and words[-1] in INPUT_NAMES and (places or words != ["form", "lemma"])
+    return columns_with([OUTPUT, INPUT] if reverse else [INPUT, OUTPUT][:len(words)], places)
+
+
+def columns_with(words: Sequence[str], places: Sequence[int]) -> list[str]:
+    """The columns of words, and features at these places between them."""
+    columns = list(words)
+    for place in places:
+        columns.insert(place, FEATURES)
+    return columns
+
+
+# Empty columns at the end
+
+def without_empty_columns(rows: Rows, fmt: Optional[DataFormat]) -> Rows:
+    """Leave out what is empty beyond the columns of the format, or beyond three (two where those are words)."""
+    width = len(fmt.columns) if fmt else 3
+    shorter = [trimmed(row, width) for row in rows.rows]
+    if fmt is None and usual_width(shorter) == 3 and not any(row[2] for row in shorter if len(row) == 3):
+        kinds = kinds_of(shorter)
+        if kinds[1].name == WORDS and (rows.header is None or FEATURES not in rows.header):
+            shorter = [trimmed(row, 2) for row in shorter]
+    number = sum(len(one) < len(other) for one, other in zip(shorter, rows.rows))
+    return replace(rows, rows=shorter, trimmed=number) if number else rows
+
+
+def trimmed(row: list[str], width: int) -> list[str]:
+    return row[:width] if len(row) > width and not any(row[width:]) else row
+
+
+def refuse_other_header(rows: Rows, fmt: DataFormat) -> None:
+    """A header row must not contradict the format."""
+    if rows.header is None or FEATURES not in rows.header or fmt.separator is None:
+        return
+    columns = [column for column in fmt.columns if column in rows.header]
+    if len(rows.header) == len(columns) and rows.header != columns:
+        raise InputError(f"{rows.name}, line 1: the header row says {', '.join(rows.header)}, "
+                         f"but the {fmt.name} format ({fmt.flag}) has {', '.join(fmt.columns)}: give the format of the file")

@@ -1,0 +1,27 @@
+"""A sample, and the symbols that no data may use."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from il_morph.errors import InputError
+
+BEGIN, END, GAP = "⟪", "⟫", "〰"
+RESERVED = (BEGIN, END, GAP)
+UNK = "<UNK>"  # a symbol of every vocabulary; no character looks like it, but a feature could
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One line of data; `tag` is the features field as it stands, `output` None when covered."""
+
+    input: str
+    tag: str
+    output: Optional[str]
+
+
+def refuse_reserved(sample: Sample, where: str) -> None:
+    for symbol in RESERVED:
+        if symbol in sample.input or symbol in (sample.output or ""):
+            raise InputError(f"{where}: the symbol {symbol} is reserved by il-morph; "
+                             "replace it by another one")

@@ -1,0 +1,106 @@
+"""Unicode forms and blanks: warned about, changed only on request."""
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Iterable, Optional, Sequence
+
+from il_morph.data.samples import Sample
+
+AS_IS = "as-is"
+FORMS = (AS_IS, "nfc", "nfd")
+
+
+def normalised(sample: Sample, form: str) -> Sample:
+    """The sample in a Unicode form, its features included."""
+    if form == AS_IS:
+        return sample
+    texts = [None if text is None else normalise(text, form) for text in (sample.input, sample.tag, sample.output)]
+    return Sample(texts[0] or "", texts[1] or "", texts[2])
+
+
+def normalise(text: str, form: str) -> str:
+    return text if form == AS_IS else unicodedata.normalize("NFC" if form == "nfc" else "NFD", text)
+
+
+@dataclass
+class Letters:
+    """How often each letter that has two spellings is written as one character, and how often as several."""
+
+    composed: Counter = field(default_factory=Counter)
+    decomposed: Counter = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, text: str) -> "Letters":
+        """The letters of a text; their names are their composed forms."""
+        letters = cls()
+        if not unicodedata.is_normalized("NFD", text):
+            letters.composed.update({character: number for character, number in Counter(text).items()
+                                     if is_composed(character)})
+        if not unicodedata.is_normalized("NFC", text):
+            letters.decomposed.update(decomposed_letters(text))
+        return letters
+
+    def clash(self, other: "Letters") -> list[str]:
+        """Letters that are written in one way here and in the other there."""
+        return sorted(self.composed.keys() & other.decomposed.keys() | self.decomposed.keys() & other.composed.keys())
+
+
+def is_composed(character: str) -> bool:
+    return unicodedata.is_normalized("NFC", character) and not unicodedata.is_normalized("NFD", character)
+
+
+def decomposed_letters(text: str) -> Iterable[str]:
+    """The composed form of each letter that stands in the text with a mark of its own."""
+    for letter, mark in zip(text, text[1:]):
+        if mark > "\u02ff":
+            composed = unicodedata.normalize("NFC", letter + mark)
+            if len(composed) == 1:
+                yield composed
+
+
+def warning_about_letters(name: str, letters: Letters) -> Optional[str]:
+    """A file that writes the same letter in two ways."""
+    both = letters.clash(letters)
+    if not both:
+        return None
+    one, other = (sum(counts[letter] for letter in both) for counts in (letters.composed, letters.decomposed))
+    verb = "is" if len(both) == 1 else "are"
+    return (f"{name}: {examples(both)} {verb} written as one character ({one:,} times) and as a letter with "
+            f"a combining mark ({other:,} times); --unicode=nfc or --unicode=nfd makes them the same")
+
+
+def warning_across(name: str, letters: Letters, other_name: str, others: Letters) -> Optional[str]:
+    """Two files that write the same letter in different ways."""
+    different = letters.clash(others)
+    if not different or letters.clash(letters) or others.clash(others):
+        return None
+    return (f"{name} and {other_name} write {examples(different)} in different ways, as one character and as "
+            "a letter with a combining mark; --unicode=nfc or --unicode=nfd makes them the same")
+
+
+def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:
+    """Fields that begin or end with a blank, which is kept."""
+    found = [text for text in _fields(samples) if text[0].isspace() or text[-1].isspace()]
+    return _kept(name, found, "begin or end with a blank, which is")
+
+
+def warning_about_quotes(name: str, samples: Sequence[Sample]) -> Optional[str]:
+    """Fields of a tab-separated file in quotation marks, as spreadsheets write them."""
+    found = [text for text in _fields(samples) if text[0] == '"' == text[-1] and len(text) > 1]
+    return _kept(name, found, "stand in quotation marks, which are")
+
+
+def _fields(samples: Sequence[Sample]) -> list[str]:
+    return [text for sample in samples for text in (sample.input, sample.tag, sample.output) if text]
+
+
+def _kept(name: str, found: Sequence[str], what: str) -> Optional[str]:
+    if not found:
+        return None
+    return f"{name}: fields that {what} kept: {len(found):,} ({examples(list(map(repr, dict.fromkeys(found))))})"
+
+
+def examples(items: Sequence[str], most: int = 3) -> str:
+    return ", ".join(items[:most]) + (", …" if len(items) > most else "")

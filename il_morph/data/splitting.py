@@ -1,0 +1,113 @@
+"""Splitting one file into training, development and test data."""
+from __future__ import annotations
+
+import logging
+import os
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional, Sequence
+
+from il_morph.data.encodings import name_of
+from il_morph.data.reading import Data, Way, read_data
+from il_morph.data.samples import Sample
+from il_morph.errors import InputError
+from il_morph.files import STREAM, PathLike, read_bytes, refuse_to_overwrite, write_atomically
+
+NAMES = ("train", "dev", "test")
+SHARES = (80.0, 10.0, 10.0)
+LEMMA, LINE = "lemma", "line"
+FEWEST = 10  # lines that are worth splitting
+BYTE_ORDER_MARK = "\ufeff".encode("utf-8")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which lines go where: the numbers of the samples of each part, in the order of the file."""
+
+    by: str
+    parts: dict[str, list[int]]
+
+
+def split_samples(samples: Sequence[Sample], shares: Sequence[float] = SHARES, seed: int = 1,
+                  by: Optional[str] = None, name: str = "the data") -> Split:
+    """Draw the parts: by lemma all samples with the same input stay together (the default where inputs repeat)."""
+    lemmas = list(dict.fromkeys(sample.input for sample in samples))
+    by = by or (LEMMA if len(lemmas) < len(samples) else LINE)
+    if len(samples) < FEWEST:
+        raise InputError(f"{name} has {len(samples)} lines, too few to be split: give at least {FEWEST}")
+    if by == LEMMA and len(lemmas) < len(shares):
+        raise InputError(f"{name} has only {len(lemmas)} different inputs, too few for {len(shares)} parts; "
+                         "give more data, or split it with --split-by=line")
+    groups = groups_by_lemma(samples) if by == LEMMA else [[index] for index in range(len(samples))]
+    random.Random(seed).shuffle(groups)
+    return Split(by, dict(zip(NAMES, filled(groups, shares))))
+
+
+def groups_by_lemma(samples: Sequence[Sample]) -> list[list[int]]:
+    groups: dict[str, list[int]] = {}
+    for index, sample in enumerate(samples):
+        groups.setdefault(sample.input, []).append(index)
+    return list(groups.values())
+
+
+def filled(groups: Sequence[list[int]], shares: Sequence[float]) -> list[list[int]]:
+    """Parts that come as near to their shares as the groups allow; none stays empty."""
+    total = sum(map(len, groups))
+    targets = [share * total / sum(shares) for share in shares]
+    parts: list[list[int]] = [[] for _ in shares]
+    for left, group in zip(range(len(groups), 0, -1), groups):
+        empty = [part for part in range(len(parts)) if not parts[part]]
+        among = empty if len(empty) == left else range(len(parts))
+        neediest = max(among, key=lambda part: (targets[part] - len(parts[part])) / targets[part])
+        parts[neediest].extend(group)
+    return [sorted(part) for part in parts]
+
+
+def split_file(path: PathLike, folder: PathLike, way: Way = Way(), shares: Sequence[float] = SHARES, seed: int = 1,
+               by: Optional[str] = None, force: bool = False) -> dict[str, Path]:
+    """Split a file and write its parts into a folder, with the bytes that its lines have; a header row goes to each."""
+    content = read_bytes(path)
+    data = read_data(path, way, need_output=True, content=content)
+    split = split_samples(data.samples, shares, seed, by, data.name)
+    targets = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in split.parts}
+    for target in targets.values():
+        refuse_to_overwrite(target, force)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}; choose another one") from error
+    for name, numbers in split.parts.items():
+        write_atomically(targets[name], part_of(content, data, numbers))
+    report(data, split, targets, seed)
+    return targets
+
+
+def suffix_of(path: PathLike) -> str:
+    return "" if str(path) == STREAM else Path(path).suffix
+
+
+def part_of(content: bytes, data: Data, numbers: Sequence[int]) -> bytes:
+    """The lines of these samples, below the header row if there is one."""
+    if content.startswith(BYTE_ORDER_MARK):
+        content = content[len(BYTE_ORDER_MARK):]
+    lines = [line + b"\n" for line in content.split(b"\n")]
+    header = lines[:data.first_line - 1]
+    return b"".join([*header, *(lines[data.first_line - 1 + number] for number in numbers)])
+
+
+def report(data: Data, split: Split, targets: dict[str, Path], seed: int) -> None:
+    log.info("%s: split by %s (%s), seed %d", data.name, split.by,
+             "an input is in one part only" if split.by == LEMMA else "lines are drawn one by one", seed)
+    for name, numbers in split.parts.items():
+        inputs = len({data.samples[number].input for number in numbers})
+        log.info("%s: %s lines, %s different inputs", targets[name], f"{len(numbers):,}", f"{inputs:,}")
+
+
+def folder_for(path: PathLike) -> Path:
+    """`swedish-split` beside `swedish.tsv`."""
+    if str(path) == STREAM:
+        raise InputError(f"{name_of(path)} has no name: give the folder for the parts as well")
+    return Path(path).with_name(f"{Path(path).stem}-split")

@@ -1,0 +1,94 @@
+"""Is one of two models better? Paired bootstrap and McNemar's exact test over the same lines."""
+from __future__ import annotations
+
+import math
+import random
+from bisect import bisect
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, Sequence
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The second model against the first; accuracies and differences in percent."""
+
+    lines: int
+    only_first: int  # lines that only the first has right
+    only_second: int
+    difference: float
+    low: float  # ends of the bootstrap's 95% interval of the difference
+    high: float
+    bootstrap_p: float
+    mcnemar_p: float
+    resamples: int
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def as_text(self) -> str:
+        rows = [("difference (second - first)", f"{self.difference:+.4f}"),
+                ("95% interval (bootstrap)", f"{self.low:+.4f} to {self.high:+.4f}"),
+                ("p (paired bootstrap)", f"{self.bootstrap_p:.4f}  ({self.resamples:,} resamples, seed {self.seed})"),
+                ("p (McNemar, exact)", f"{self.mcnemar_p:.4f}"),
+                ("right in the first alone", f"{self.only_first} of {self.lines} lines"),
+                ("right in the second alone", f"{self.only_second} of {self.lines} lines")]
+        width = max(len(label) for label, _ in rows) + 2
+        return "".join(f"{label:<{width}}{value}\n" for label, value in rows)
+
+
+def compare(first: Sequence[bool], second: Sequence[bool], resamples: int = 10_000, seed: int = 1) -> Comparison:
+    """Compare two models by the lines they have right."""
+    only_first = sum(one and not other for one, other in zip(first, second))
+    only_second = sum(other and not one for one, other in zip(first, second))
+    lines = len(first)
+    drawn = bootstrap(lines, only_first, only_second, resamples, seed)
+    below, above = sum(each <= 0 for each in drawn), sum(each >= 0 for each in drawn)
+    return Comparison(
+        lines, only_first, only_second, difference=100 * (only_second - only_first) / lines,
+        low=100 * quantile(drawn, 0.025) / lines, high=100 * quantile(drawn, 0.975) / lines,
+        bootstrap_p=min(1.0, 2 * min(below, above) / resamples), mcnemar_p=mcnemar(only_first, only_second),
+        resamples=resamples, seed=seed)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Two-sided: how likely is a division of the lines on which they differ at least as uneven as this?"""
+    total, fewer = only_first + only_second, min(only_first, only_second)
+    return min(1.0, 2 * sum(math.comb(total, number) for number in range(fewer + 1)) / 2**total)
+
+
+def bootstrap(lines: int, only_first: int, only_second: int, resamples: int, seed: int) -> list[int]:
+    """The sorted differences, in lines, of as many samples of the lines with replacement.
+
+    Only two numbers of a resample matter, so they are drawn instead of its lines: how many of its lines are such
+    that the models differ, and for how many of them the second is right. Both are binomial."""
+    differ = only_first + only_second
+    if not differ:
+        return [0] * resamples
+    chance = random.Random(seed)
+
+    @lru_cache(maxsize=None)
+    def second_among(number: int) -> list[float]:
+        return cumulative_binomial(number, only_second / differ)
+
+    numbers = cumulative_binomial(lines, differ / lines)
+    drawn = []
+    for _ in range(resamples):
+        number = bisect(numbers, chance.random())
+        drawn.append(2 * bisect(second_among(number), chance.random()) - number)
+    return sorted(drawn)
+
+
+def cumulative_binomial(number: int, probability: float) -> list[float]:
+    """P(X <= k) for k below `number`; a draw u belongs to the k for which it lies between two of them."""
+    if probability in (0.0, 1.0):
+        return [1.0 - probability] * number
+    logs = (math.lgamma(number + 1) - math.lgamma(k + 1) - math.lgamma(number - k + 1)
+            + k * math.log(probability) + (number - k) * math.log1p(-probability) for k in range(number))
+    return list(accumulate(map(math.exp, logs)))
+
+
+def quantile(ordered: Sequence[int], share: float) -> int:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

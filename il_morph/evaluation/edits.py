@@ -1,0 +1,34 @@
+"""The edits between a prediction and the gold output."""
+from __future__ import annotations
+
+
+def edits(prediction: str, gold: str) -> str:
+    """What turns a prediction into the gold output, in as few edits as can be: x stays, -x goes, +x comes."""
+    distances = suffix_distances(prediction, gold)
+    i = j = 0
+    script = []
+    while i < len(prediction) or j < len(gold):
+        if i < len(prediction) and j < len(gold) and prediction[i] == gold[j]:
+            script.append(prediction[i])
+            i, j = i + 1, j + 1
+        elif j == len(gold) or (i < len(prediction) and distances[i + 1][j] <= distances[i][j + 1]):
+            script.append(f"-{prediction[i]}")
+            i += 1
+        else:
+            script.append(f"+{gold[j]}")
+            j += 1
+    return " ".join(part.replace(" ", "␣") for part in script)
+
+
+def suffix_distances(one: str, other: str) -> list[list[int]]:
+    """Fewest deletions and insertions from each suffix of one string to each of the other."""
+    table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i in range(len(one), -1, -1):
+        for j in range(len(other), -1, -1):
+            if i == len(one) or j == len(other):
+                table[i][j] = len(one) - i + len(other) - j
+            elif one[i] == other[j]:
+                table[i][j] = table[i + 1][j + 1]
+            else:
+                table[i][j] = 1 + min(table[i + 1][j], table[i][j + 1])
+    return table

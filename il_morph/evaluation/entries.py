@@ -1,0 +1,135 @@
+"""The lines of gold data and of predictions, which belong together one by one."""
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, replace
+from typing import Sequence
+
+from il_morph.data.formats import Data, DataFormat, Way, check_format, name_of, parse_data, split_lines
+from il_morph.data.reading import format_for
+from il_morph.data.recognition import usual_width
+from il_morph.data.rows import Rows, rows_of
+from il_morph.data.spelling import AS_IS, normalise, normalised
+from il_morph.errors import InputError
+from il_morph.files import PathLike, read_bytes
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of gold data, or the predictions for one: the outputs, best first."""
+
+    file: str
+    line: int
+    input: str
+    tag: str
+    outputs: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}, line {self.line}"
+
+
+def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataFormat) -> None:
+    """Two files must have the same inputs and features in the same order."""
+    for one, other in zip(first, second):
+        if (one.input, fmt.features(one.tag)) != (other.input, fmt.features(other.tag)):
+            advice = "the files must have the same inputs and features in the same order"
+            if normalise(one.input + one.tag, "nfc") == normalise(other.input + other.tag, "nfc"):
+                advice = "they differ in their Unicode forms: compare them with --unicode=nfc"
+            raise InputError(f"{other.where} has {_key(other)}, but {one.where} has {_key(one)}; {advice}")
+    if len(first) != len(second):
+        longer, shorter = (first, second) if len(first) > len(second) else (second, first)
+        raise InputError(f"{longer[len(shorter)].where} has no counterpart in {shorter[0].file}, "
+                         f"which ends at line {shorter[-1].line}; "
+                         "the files must have a line for each of the other's")
+
+
+def read_gold(path: PathLike, fmt: DataFormat) -> list[Entry]:
+    """Read data with outputs on every line."""
+    return gold_entries(parse_data(read_bytes(path), name_of(path), Way(fmt), need_output=True))
+
+
+def gold_entries(data: Data) -> list[Entry]:
+    return [Entry(data.name, number, sample.input, sample.tag, (sample.output or "",))
+            for number, sample in enumerate(data.samples, start=data.first_line)]
+
+
+def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
+    """Read predictions, which may be empty; the n best ones carry rank and log probability."""
+    name = name_of(path)
+    return prediction_entries(rows_of(split_lines(read_bytes(path), name), name, fmt, words_alone=False), fmt, unicode)
+
+
+def read_first_predictions(path: PathLike, way: Way) -> tuple[DataFormat, list[Entry]]:
+    """Read predictions in a format that is chosen or recognised, and say which."""
+    name = name_of(path)
+    rows = rows_of(split_lines(read_bytes(path), name), name, way.known, words_alone=False)
+    plain = replace(rows, rows=[row[:-2] for row in rows.rows]) if all(map(_is_ranked, rows.rows)) else rows
+    fmt = format_for(plain, way, need_output=True)
+    entries = prediction_entries(rows, fmt)
+    log.info("%s: %s (%s lines)", name, fmt.described(usual_width(plain.rows)), f"{len(entries):,}")
+    return fmt, entries
+
+
+def prediction_entries(rows: Rows, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
+    """The entries of the rows of a file of predictions."""
+    first = rows.rows[0]
+    n_best = len(first) > len(fmt.columns)
+    samples, ranks = [], []
+    for index, fields in enumerate(rows.rows):
+        where = rows.where(index)
+        _check_columns(fields, first, fmt, where)
+        samples.append(normalised(fmt.sample(fields[:-2] if n_best else fields, where), unicode))
+        ranks.append(_rank(fields, where) if n_best else 1)
+    check_format(samples, fmt, rows.name)
+    lines = [Entry(rows.name, number, sample.input, sample.tag, (sample.output or "",))
+             for number, sample in enumerate(samples, start=rows.first_line)]
+    return _group(lines, ranks, fmt)
+
+
+def _is_ranked(row: Sequence[str]) -> bool:
+    """Do the last two columns look like rank and log probability?"""
+    return len(row) > 3 and row[-2].isdecimal() and re.fullmatch(r"-?(\d+(\.\d+)?(e-?\d+)?|inf)", row[-1]) is not None
+
+
+def _check_columns(fields: Sequence[str], first: Sequence[str], fmt: DataFormat, where: str) -> None:
+    full = len(fmt.columns)
+    allowed = (full, full + 2) if fmt.separator else (full - 1, full, full + 1, full + 2)
+    count = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
+    if len(fields) not in allowed:
+        raise InputError(f"{where}: {count}, but predictions in the {fmt.name} format ({fmt.flag}) have "
+                         f"{', '.join(fmt.columns)}, and n-best ones rank and log probability as well")
+    if len(fields) != len(first):
+        raise InputError(f"{where}: {count}, but line 1 has {len(first)}")
+
+
+def _rank(fields: Sequence[str], where: str) -> int:
+    try:
+        float(fields[-1])
+        return int(fields[-2])
+    except ValueError:
+        raise InputError(f"{where}: the last two columns of n-best predictions are rank and log "
+                         f"probability, not {fields[-2]!r} and {fields[-1]!r}") from None
+
+
+def _group(lines: Sequence[Entry], ranks: Sequence[int], fmt: DataFormat) -> list[Entry]:
+    """Join consecutive lines with the ranks 1, 2, … to one entry."""
+    groups: list[list[Entry]] = []
+    for line, rank in zip(lines, ranks):
+        if rank == 1:
+            groups.append([])
+        elif not groups or rank != len(groups[-1]) + 1:
+            expected = f"1 or {len(groups[-1]) + 1}" if groups else "1"
+            raise InputError(f"{line.where}: rank {rank}, but {expected} is due")
+        else:
+            check_same_lines(groups[-1][:1], [line], fmt)
+        groups[-1].append(line)
+    return [Entry(group[0].file, group[0].line, group[0].input, group[0].tag,
+                  tuple(line.outputs[0] for line in group)) for group in groups]
+
+
+def _key(entry: Entry) -> str:
+    return f"{entry.input!r} with {entry.tag!r}" if entry.tag else repr(entry.input)

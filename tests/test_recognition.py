@@ -1,0 +1,360 @@
+"""Which format a file has: real samples of each, what is doubtful, and all the data there is."""
+import pytest
+from hypothesis import given, strategies as st
+
+from il_morph.commands import main
+from il_morph.data.dataformat import split_outside_brackets
+from il_morph.data.formats import (FORMATS, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, Doubtful,
+                                   Sample, Way, format_named, format_of, parse_data, read_data, read_parts)
+from il_morph.errors import InputError
+from il_morph.reproduction.facts import NAMES, load_table
+from tests.cli import DEV, SHORT, SMALL, TRAIN, Run, as_2016, as_2017, error_of, in_two_columns
+from tests.shared import SHARED, needs_shared
+
+SAMPLES = {  # lines as they stand in the files of each shared task and data set
+    "2016": ("abanar\tpos=V,polite=INFM,mood=IMP,tense=PRS,per=2,num=SG\tabana\n"
+             "gato\tpos=N,num=PL\tgatos\nrojo\tpos=ADJ,gen=FEM,num=SG\troja\n"),
+    "2017": "aanpikken\taangepikt\tV.PTCP;PST\nhuis\thuizen\tN;PL\ngroot\tgrote\tADJ\n",
+    "UniMorph": "katt\tkatter\tN;INDF;PL;NOM\nkatt\tkattens\tN;DEF;SG;GEN\nspringa\tsprang\tV;ACT;IND;PST\n",
+    "2022": "alma\tN;ACC;PL\talmákat\nház\tN;IN+ESS;SG\tházban\nkér\tV;IND;PRS;NOM(1,SG);ACC(2)\tkérlek\n",
+    "2023": "bak\tV;IMP;ACC(2,SG)\tbákul\nbak\tV;IND;PRS;NOM(3,SG)\tbakar\nsu\tN;ACC;SG\tsuyu\n",
+    "lemmatization": "abandoned\t\tabandon\nabandons\t\tabandon\nwent\t\tgo\n",
+    "two columns": "hinhielt\thinhalte\nfistelte\tfistle\nrummelte\trummele\n",
+    "pronunciations": "walk\tW AO1 K\ntalk\tT AO1 K\nbake\tB EY1 K\n",
+    "one column": "walk\ntalk\nbake\n",
+    "covered 2016": "gato\tpos=N,num=PL\nrojo\tpos=ADJ,num=SG\n",
+    "covered 2017": "huis\tN;PL\ngroot\tADJ;CMPR\n",
+    "covered with a column": "huis\t\tN;PL\ngroot\t\tADJ;CMPR\n",
+    "single tags": "huis\thuizen\tPL\ngroot\tgrote\tCMPR\n",
+    "single tags between": "huis\tPL\thuizen\ngroot\tCMPR\tgrote\n",
+    "features first": "N;PL\thuis\thuizen\nADJ;CMPR\tgroot\tgrote\n",
+    "universal dependencies": "huis\tCase=Nom|Number=Plur\thuizen\ngroot\tDegree=Cmp|Number=Sing\tgrote\n",
+    "attributes at the end": "gato\tgatos\tpos=N,num=PL\nrojo\troja\tpos=ADJ,num=SG\n",
+    "attributes and semicolons": "gato\tpos=N;num=PL\tgatos\nrojo\tpos=ADJ;num=SG\troja\n",
+    "commas alone": "gato\tN,PL\tgatos\nrojo\tADJ,SG\troja\n",
+}
+RIGHT = {
+    "2016": SIGMORPHON2016, "2017": SIGMORPHON2017, "UniMorph": SIGMORPHON2017, "2022": SIGMORPHON2022,
+    "2023": SIGMORPHON2022, "lemmatization": NO_FEATURES, "two columns": NO_FEATURES, "pronunciations": NO_FEATURES,
+    "one column": NO_FEATURES, "covered 2016": SIGMORPHON2016, "covered 2017": SIGMORPHON2017,
+    "covered with a column": SIGMORPHON2017, "single tags": SIGMORPHON2017, "single tags between": SIGMORPHON2016,
+    "features first": format_of(("features", "input", "output"), ";"),
+    "universal dependencies": format_of(("input", "features", "output"), "|"),
+    "attributes at the end": format_of(("input", "output", "features"), ","),
+    "attributes and semicolons": SIGMORPHON2022, "commas alone": SIGMORPHON2016,
+}
+
+
+def parse(text, way=Way(), **options):
+    return parse_data(text.encode("utf-8"), "file", way, **options)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_of_each_format_are_recognised(name):
+    assert parse(SAMPLES[name]).format == RIGHT[name]
+
+
+def test_the_first_line_of_each_order_is_read_as_it_should_be():
+    assert parse(SAMPLES["2022"]).samples[0] == Sample("alma", "N;ACC;PL", "almákat")
+    assert parse(SAMPLES["2017"]).samples[0] == Sample("aanpikken", "V.PTCP;PST", "aangepikt")
+    assert parse(SAMPLES["features first"]).samples[1] == Sample("groot", "ADJ;CMPR", "grote")
+
+
+@pytest.mark.parametrize("name, description", [
+    ("UniMorph", 'input, output, features separated by ";" (3 lines)'),
+    ("2022", 'input, features separated by ";", output (3 lines)'),
+    ("2016", 'input, features separated by ",", output (3 lines)'),
+    ("two columns", "input, output (3 lines)"),
+    ("one column", "input (3 lines)"),
+    ("covered 2017", 'input, features separated by ";" (2 lines)'),
+])
+def test_how_a_file_was_read_is_said_in_one_line(name, description):
+    assert parse(SAMPLES[name]).description == description
+
+
+def test_thousands_are_easy_to_read():
+    assert parse(SAMPLES["2017"] * 400).description.endswith("(1,200 lines)")
+
+
+# Brackets
+
+def test_brackets_are_kept_whole():
+    assert SIGMORPHON2022.features("V;IMP;ACC(2,SG)") == ("V", "IMP", "ACC(2,SG)")
+    assert SIGMORPHON2022.features("V;ACC(2;SG);X(a;(b;c))") == ("V", "ACC(2;SG)", "X(a;(b;c))")
+    assert format_of(("input", "output", "features"), ",").features("V,ACC(2,SG)") == ("V", "ACC(2,SG)")
+    assert SIGMORPHON2022.features("V;(;PL") == ("V", "(", "PL")
+
+
+@given(st.text("ab;()", max_size=12))
+def test_splitting_outside_brackets_loses_nothing(tag):
+    parts = split_outside_brackets(tag, ";")
+    assert ";".join(parts) == tag
+    if tag.count("(") == tag.count(")") and "(" not in tag:
+        assert parts == tag.split(";")
+
+
+# Names
+
+columns = st.permutations(["input", "output", "features"]).flatmap(
+    lambda order: st.lists(st.just("-"), max_size=2).map(lambda ignored: tuple(order + ignored)))
+
+
+@given(columns, st.sampled_from([";", ",", "|", ":", "+", " ", "::", "-"]))
+def test_every_format_is_found_by_its_name(order, separator):
+    fmt = format_of(order, separator)
+    assert format_named(fmt.name) == fmt
+    assert (fmt.columns, fmt.separator) == (order, separator)
+
+
+@given(st.permutations(["input", "output", "-"]))
+def test_so_are_those_without_features(order):
+    fmt = format_of(order, None)
+    assert format_named(fmt.name) == fmt
+    assert fmt.separator is None
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_known_formats_keep_their_names(name):
+    fmt = FORMATS[name]
+    assert format_named(name) is fmt
+    if fmt.separator:
+        assert format_of(fmt.columns, fmt.separator) is fmt
+
+
+@pytest.mark.parametrize("name", ["sigmorphon2099", "", "input", "input,output:;", "input,features,output",
+                                  "input,input,output:;", "input,features,output:", "output,features:;"])
+def test_other_names_are_refused(name):
+    with pytest.raises(ValueError, match="there is no data format"):
+        format_named(name)
+
+
+# What is doubtful
+
+@pytest.mark.parametrize("text, readings", [
+    ("verb\tone\ttwo\nnoun\tthree\tfour\n", [
+        "input 'verb', features 'one', output 'two'  (--columns=input,features,output)",
+        "input 'verb', output 'one', features 'two'  (--columns=input,output,features)",
+        "input 'verb', ignored 'one', output 'two'  (--columns=input,-,output)"]),
+    ("gato\tN;PL\tV;SG\n", ["input 'gato', features 'N;PL', output 'V;SG'",
+                             "input 'gato', output 'N;PL', features 'V;SG'"]),
+    ("gato\tN;X,PL\tgatos\n", ["'N' + 'X,PL'  (--feature-separator=\";\")",
+                                "'N;X' + 'PL'  (--feature-separator=\",\")"]),
+    ("gato\tPL\nrojo\tPL\n", ["input 'gato', features 'PL'", "input 'gato', output 'PL'"]),
+    ("gato\tgatos\tN;PL\tgat-os\n", ["--columns=input,output,features,-"]),
+    ("gato\tN;PL\tgatos\tgat-os\n", ["--columns=input,features,output,-"]),
+    ("form\tlemma\tmsd\ngatos\tgato\tN;PL\n", [
+        "the header row names the form before the lemma", "input 'gatos', output 'gato', features 'N;PL'",
+        "output 'gatos', input 'gato', features 'N;PL'"]),
+    ("lemma\tform\tmsd\ngato\tN;PL\tgatos\n", ["the header row says one thing",
+                                              "input 'gato', output 'N;PL', features 'gatos'",
+                                              "input 'gato', features 'N;PL', output 'gatos'"]),
+])
+def test_what_is_doubtful_is_refused_with_its_readings(text, readings):
+    with pytest.raises(Doubtful) as caught:
+        parse(text, need_output=True)
+    message = str(caught.value)
+    assert message.startswith("file: ")
+    assert all(reading in message for reading in readings), message
+
+
+def test_inputs_that_are_tags_are_refused():
+    with pytest.raises(InputError, match="the first column looks like features"):
+        parse("N;PL\tgato\nN;SG\trojo\n")
+
+
+@pytest.mark.parametrize("way, name", [
+    (Way(SIGMORPHON2017), "2022"), (Way(SIGMORPHON2016), "2022"), (Way(SIGMORPHON2022), "2017"),
+    (Way(SIGMORPHON2022), "2016"), (Way(NO_FEATURES), "2017"),
+    (Way(columns=("input", "features", "output")), "UniMorph"),
+    (Way(columns=("input", "output", "features"), separator=";"), "2022"),
+])
+def test_tags_where_words_should_be_are_refused(way, name):
+    with pytest.raises(InputError, match="does not look like the .* but like"):
+        parse(SAMPLES[name], way)
+
+
+def test_words_with_separators_do_not_mislead():
+    odd = "a ; b\ta ; bs\tN;PL\nyes, sir\tyes, sirs\tN;PL\n"
+    assert parse(SAMPLES["2017"] * 3 + odd).format is SIGMORPHON2017
+    assert parse("a;b\tpos=N,num=PL\ta;bs\n").format is SIGMORPHON2016
+
+
+def test_clitics_and_alternatives_are_words():
+    clitics = "".join(f"{word}\t{word}=la\n" for word in ("casa", "porta", "via", "luna"))
+    assert parse(clitics, need_output=True).format is NO_FEATURES
+    assert parse("casa\tcasa=la\tN;PL\nvia\tvia=la\tN;PL\n").format is SIGMORPHON2017
+    words = [first + second for first in "bdfgklmn" for second in "aeiou"]
+    alternatives = "".join(f"{word}\t{word}t;{word}d\n" for word in words)
+    assert parse(alternatives, need_output=True).format is NO_FEATURES
+
+
+# Saying it
+
+def test_columns_and_separator_are_taken_at_their_word():
+    fmt = parse("gato\tx\tgatos\tN+PL\n", Way(columns=("input", "-", "output", "features"), separator="+")).format
+    assert fmt.features("N+PL") == ("N", "PL")
+    assert fmt.name == "input,-,output,features:+"
+    data = parse("gatos\tgato\n", Way(columns=("output", "input")))
+    assert data.samples == [Sample("gato", "", "gatos")]
+    assert parse(SAMPLES["commas alone"], Way(columns=("input", "features", "output"))).format is SIGMORPHON2016
+    assert parse("gato\tN.PL\tgatos\n", Way(separator=".")).format.features("N.PL") == ("N", "PL")
+
+
+def test_a_separator_without_features_is_refused():
+    with pytest.raises(InputError, match="no column looks like features"):
+        parse(SAMPLES["two columns"], Way(separator=";"))
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--columns=lemma,form"], "--columns=lemma,form: 'lemma' is none of input, features, output and - (ignored)"),
+    (["--columns=input,features"], "--columns=input,features: output is missing"),
+    (["--columns=input,input,output"], "--columns=input,input,output: input is there twice"),
+    (["--columns=input,output", "--sigm2017format"], "--sigm2017format and --columns exclude each other"),
+    (["--feature-separator=;", "--no-feat-format"], "--no-feat-format and --feature-separator exclude each other"),
+    (["--feature-separator="], "--feature-separator takes what stands between features"),
+    (["--feature-separator=a"], "--feature-separator takes what stands between features"),
+    (["--columns=input,output", "--feature-separator=;"], "--feature-separator needs a column of features"),
+    (["--unicode=nfkc"], "--unicode takes one of as-is, nfc, nfd, not 'nfkc'"),
+])
+def test_bad_flags(data, capsys, flags, message):
+    assert error_of(capsys, "evaluate", *flags, data("dev"), data("dev")).startswith(message)
+
+
+# A model and its data
+
+def expecting(fmt):
+    return Way(expected=fmt, because="the model was trained on")
+
+
+def test_another_order_is_read_as_it_is_when_that_is_clear():
+    assert parse(SAMPLES["2022"], expecting(SIGMORPHON2017)).samples[0] == Sample("alma", "N;ACC;PL", "almákat")
+    assert parse(SAMPLES["UniMorph"], expecting(SIGMORPHON2022)).samples[0] == Sample("katt", "N;INDF;PL;NOM", "katter")
+    assert parse(SAMPLES["covered 2017"], expecting(SIGMORPHON2022)).format is SIGMORPHON2022
+    assert parse("a\tb\tc\n", expecting(SIGMORPHON2017)).samples == [Sample("a", "c", "b")]
+    assert parse(SAMPLES["one column"], expecting(NO_FEATURES)).samples[0] == Sample("walk", "", None)
+
+
+def test_a_mere_suspicion_of_another_order_is_refused():
+    with pytest.raises(Doubtful, match="input 'huis', features 'PL', output 'huizen'"):
+        parse(SAMPLES["single tags between"], expecting(SIGMORPHON2017))
+    assert parse(SAMPLES["single tags between"], expecting(SIGMORPHON2022)).samples[0] == Sample("huis", "PL", "huizen")
+    headed = "lemma\tmsd\tform\n" + SAMPLES["single tags between"]
+    assert parse(headed, expecting(SIGMORPHON2017)).samples[0] == Sample("huis", "PL", "huizen")
+
+
+def test_another_separator_is_refused():
+    with pytest.raises(InputError, match="like sigmorphon2016: give data in the format that the model was trained on"):
+        parse(SAMPLES["2016"], expecting(SIGMORPHON2017))
+
+
+def test_all_parts_of_a_training_are_read_alike(tmp_path):
+    names = {"train": SAMPLES["2022"], "dev": SAMPLES["2023"], "test": SAMPLES["covered 2017"]}
+    for name, text in names.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    parts = read_parts(tmp_path / "train", tmp_path / "dev", tmp_path / "test", Way())
+    assert parts.format is SIGMORPHON2022
+    assert (len(parts.train), len(parts.dev), len(parts.test)) == (3, 3, 2)
+    assert parts.test[0] == Sample("huis", "N;PL", None)
+
+
+def as_2022(samples) -> str:
+    return "".join(f"{lemma}\t{tag}\t{form}\n" for lemma, tag, form in samples)
+
+
+@pytest.fixture
+def train_on(tmp_path):
+    """A function that trains on this text as it is and gives what is in the results folder."""
+    pytest.importorskip("dynet")
+
+    def run(text, *flags):
+        path = tmp_path / "any.tsv"
+        path.write_text(text, encoding="utf-8")
+        assert main(["train", *SMALL, *SHORT, *flags, str(path), str(path), str(tmp_path / "results")]) == 0
+        return Run(tmp_path / "results")
+
+    return run
+
+
+@pytest.mark.parametrize("text, flags, name, pos", [
+    (as_2017(TRAIN), [], "sigmorphon2017", ["<UNK>", "V", "N"]),
+    (as_2016(TRAIN), [], "sigmorphon2016", ["<UNK>", "pos=V", "pos=N"]),
+    (as_2022(TRAIN), [], "sigmorphon2022", ["<UNK>", "V", "N"]),
+    (in_two_columns(TRAIN), [], "no-features", None),
+    (as_2022(TRAIN).replace(";", "+"), ["--columns=input,features,output", "--feature-separator=+"],
+     "input,features,output:+", ["<UNK>", "V", "N"]),
+], ids=["2017", "2016", "2022", "two columns", "another"])
+def test_a_model_keeps_the_format_that_was_recognised(train_on, text, flags, name, pos):
+    run = train_on(text, *flags)
+    assert run.settings["format"] == name
+    vocabulary = run.model.vocabulary
+    assert (vocabulary.pos and vocabulary.pos.symbols) == pos
+    assert vocabulary.format == format_named(name)
+
+
+def test_predict_reads_the_order_of_the_file_and_writes_it_again(trained, tmp_path, capsys):
+    path = tmp_path / "other.tsv"
+    path.write_text(as_2022(DEV), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["predict", trained.model_path, str(path)]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert rows == [[lemma, tag, form] for lemma, form, tag in trained.predictions("beam4.dev")]
+
+
+def test_predict_takes_the_columns_it_is_told(trained, tmp_path, capsys):
+    path = tmp_path / "other.tsv"
+    path.write_text("".join(f"{tag}\tx\t{lemma}\n" for lemma, tag, _ in DEV), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["predict", "--columns=features,-,input,output", trained.model_path, str(path)]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert rows == [[tag, "", lemma, form] for lemma, form, tag in trained.predictions("beam4.dev")]
+
+
+# All data there is
+
+def files_of(table) -> list:
+    """The data files of a table, as the runs of the paper name them."""
+    root = SHARED / "data" / table.name
+    found = set()
+    for pattern in (table.train, table.dev, table.test):
+        for language in table.languages:
+            for setting in table.settings:
+                for fold in table.folds or [""]:
+                    names = {"LANGUAGE": language, "SETTING": setting, "FOLD": fold}
+                    path = pattern
+                    for word, value in names.items():
+                        path = path.replace(word, value)
+                    found.add(root / path)
+    return sorted(found)
+
+
+FLAGS = {"": SIGMORPHON2016, "--sigm2017format": SIGMORPHON2017, "--no-feat-format": NO_FEATURES}
+BLANKS = "sigmorphon2017/task1/estonian-train-medium"
+
+
+@needs_shared
+@pytest.mark.parametrize("name", NAMES)
+def test_every_data_file_is_read_as_what_it_is_without_false_alarm(name, caplog):
+    table = load_table(name)
+    files = files_of(table)
+    root = SHARED / "data"
+    assert set(files) == {path for path in (root / name).rglob("*") if path.is_file()}
+    for path in files:
+        data = read_data(path, need_output=True)
+        assert data.format is FLAGS[table.format], path
+        assert not data.rows.remarks, path
+        assert_covered_part_is_recognised(data)
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    expected = [f"{root / BLANKS}: fields that begin or end with a blank, which is kept: 1 ('ei ole ')"]
+    assert warnings == (expected if name == "sigmorphon2017" else [])
+
+
+def assert_covered_part_is_recognised(data):
+    """The same lines without outputs, with and without a column for them."""
+    some = data.samples[:40]
+    for lines in ([data.format.line(sample, "") for sample in some],
+                  [f"{sample.input}\t{sample.tag}".rstrip("\t") for sample in some]):
+        covered = parse("".join(line + "\n" for line in lines))
+        assert [sample.output for sample in covered.samples] == [None] * len(covered.samples)
+        assert covered.format.separator == data.format.separator, data.name
+        assert [(sample.input, sample.tag) for sample in covered.samples] == [
+            (sample.input, sample.tag) for sample in data.samples[:40]], data.name

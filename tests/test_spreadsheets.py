@@ -1,0 +1,348 @@
+"""What spreadsheets and editors do to data: headers, CSV, encodings, blanks, Unicode forms."""
+import io
+import json
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given, strategies as st
+
+import il_morph
+from il_morph.commands import main
+from il_morph.data.formats import (NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, Sample, Way, parse_data,
+                                   read_data, read_parts)
+from il_morph.data.spelling import Letters
+from il_morph.errors import InputError
+from tests.cli import SHORT, SMALL, TRAIN, Run, as_2017, error_of
+
+OF_2017 = "walk\twalked\tV;PST\ngo\twent\tV;PST\n"
+SAMPLES = [Sample("walk", "V;PST", "walked"), Sample("go", "V;PST", "went")]
+
+
+def parse(text, way=Way(), name="file", **options):
+    return parse_data(text if isinstance(text, bytes) else text.encode("utf-8"), name, way, **options)
+
+
+def error(text, way=Way(), **options):
+    with pytest.raises(InputError) as caught:
+        parse(text, way, **options)
+    return str(caught.value)
+
+
+# Header rows
+
+@pytest.mark.parametrize("header, text", [
+    ("lemma\tform\tfeatures", OF_2017), ("Lemma\tInflected form\tMSD", OF_2017), ("input\toutput\ttags", OF_2017),
+    ("lemma\ttag\tword", "walk\tV;PST\twalked\ngo\tV;PST\twent\n"),
+    ("source\tfeats\ttarget", "walk\tV;PST\twalked\ngo\tV;PST\twent\n"),
+    ("features\tlemma\tform", "V;PST\twalk\twalked\nV;PST\tgo\twent\n"),
+])
+def test_a_header_row_is_recognised_said_and_skipped(header, text):
+    data = parse(f"{header}\n{text}")
+    assert data.samples == SAMPLES
+    assert (data.first_line, data.description.count("header row skipped")) == (2, 1)
+    assert data.format == parse(text).format
+
+
+def test_a_header_row_settles_what_the_lines_leave_open():
+    lines = "walk\tpast\twalked\ngo\tpast\twent\n"
+    assert parse(f"lemma\tfeatures\tform\n{lines}").samples[0] == Sample("walk", "past", "walked")
+    assert parse("form\tlemma\nwalked\twalk\n").samples == [Sample("walked", "", "walk")]
+    assert parse("lemma\tmsd\nwalk\tPST\ngo\tPST\n").samples[0] == Sample("walk", "PST", None)
+
+
+@pytest.mark.parametrize("text, number", [
+    ("word\twords\tN;PL\nform\tforms\tN;PL\n", 2),  # names of columns are words as well
+    ("form\tforms\nlemma\tlemmas\n", 2),
+    ("lemma\tform\n", 1),  # the only line
+    ("lemma\nform\nword\n", 3),
+])
+def test_words_are_not_taken_for_a_header(text, number):
+    assert len(parse(text).samples) == number
+
+
+def test_errors_below_a_header_name_the_line_of_the_file():
+    assert error("lemma\tform\tmsd\n" + OF_2017 + "a\tb\tV;PST\tc\n").startswith("file, line 4: 4 columns")
+    assert error("lemma\tform\tmsd\n" + OF_2017 + "a\t\tV;PST\n").startswith("file, line 4: no output")
+
+
+def test_a_header_that_contradicts_the_flags_is_refused():
+    message = error("lemma\tfeatures\tform\nwalk\tpast\twalked\n", Way(SIGMORPHON2017))
+    said = "file, line 1: the header row says input, features, output, but the sigmorphon2017 format"
+    assert message.startswith(said)
+
+
+def test_the_header_of_ignored_columns_does_not_matter():
+    way = Way(columns=("input", "output", "features", "-"))
+    assert parse("lemma\tform\tmsd\tsegments\nwalk\twalked\tV;PST\twalk-ed\n", way).samples == SAMPLES[:1]
+
+
+# CSV
+
+@pytest.mark.parametrize("text, remark", [
+    ("walk,walked,V;PST\ngo,went,V;PST\n", 'CSV with ","'),
+    ('walk;walked;"V;PST"\ngo;went;"V;PST"\n', 'CSV with ";"'),
+    ('"walk","walked","V;PST"\r\n"go","went","V;PST"\r\n', 'CSV with ","'),
+    ('lemma;msd;form\nwalk;"V;PST";walked\ngo;"V;PST";went\n', 'CSV with ";"; header row skipped'),
+    ("\ufefflemma,form,msd,,\r\nwalk,walked,V;PST,,\r\ngo,went,V;PST,,\r\n",
+     'CSV with ","; header row skipped; empty columns at the end left out'),
+])
+def test_csv_is_read(text, remark):
+    data = parse(text, need_output=True)
+    assert data.samples == SAMPLES
+    assert data.description.endswith(f"(2 lines; {remark})")
+
+
+def test_quotation_marks_of_csv_protect_commas_and_themselves():
+    data = parse('gato,"pos=N,num=PL",gatos\n"say ""x""","pos=N,num=SG",y\n', need_output=True)
+    assert data.format is SIGMORPHON2016
+    assert data.samples == [Sample("gato", "pos=N,num=PL", "gatos"), Sample('say "x"', "pos=N,num=SG", "y")]
+
+
+def test_csv_of_words_alone():
+    assert parse("walk,walked\ngo,went\n", need_output=True).samples == [
+        Sample("walk", "", "walked"), Sample("go", "", "went")]
+    phrases = "yes, sir\nno, sir\n"
+    assert [sample.input for sample in parse(phrases).samples] == ["yes, sir", "no, sir"]
+    message = error(phrases * 6)
+    assert "it is not clear what separates the columns" in message
+    assert "  yes, sir  (one column)" in message and '  yes |  sir  (CSV with ",")' in message
+    assert len(parse("walk,walked\n" * 12, name="words.csv").samples) == 12
+
+
+@pytest.mark.parametrize("text, message", [
+    ("walk,walked,V;PST\n" * 20 + 'go,"went,V;PST\n', "file, line 21: the quotation marks do not match"),
+    ("walk,walked,V;PST\n" * 20 + "go,went\n", "file, line 21: no output"),
+    ("walk,walked,V;PST\n" * 20 + "go,went,V;PST,x\n", "file, line 21: 4 columns"),
+    ("walk,walked,V;PST\n" * 20 + "\n" + "go,went,V;PST\n", "file, line 21: 1 column"),
+])
+def test_errors_in_csv_are_located(text, message):
+    assert error(text, need_output=True).startswith(message)
+
+
+def test_quotation_marks_between_tabs_are_kept_and_warned_about():
+    data = parse('walk\t"walked"\tV;PST\n' + OF_2017)
+    assert data.samples[0].output == '"walked"'
+    assert data.warnings() == ["file: fields that stand in quotation marks, which are kept: 1 ('\"walked\"')"]
+
+
+# Columns and lines
+
+@pytest.mark.parametrize("text, way", [
+    ("walk\twalked\tV;PST\t\t\ngo\twent\tV;PST\n", Way()),
+    ("walk\twalked\tV;PST\t\ngo\twent\tV;PST\t\n", Way(SIGMORPHON2017)),
+    ("walk\tV;PST\twalked\t\ngo\tV;PST\twent\t\n", Way()),
+])
+def test_empty_columns_at_the_end_are_left_out(text, way):
+    data = parse(text, way)
+    assert data.samples == SAMPLES
+    assert "empty columns at the end left out" in data.description
+
+
+def test_two_columns_and_an_empty_one():
+    data = parse("walk\twalked\t\ngo\twent\t\n", need_output=True)
+    assert data.format is NO_FEATURES
+    assert data.samples == [Sample("walk", "", "walked"), Sample("go", "", "went")]
+    assert parse("walk\tV;PST\t\ngo\tV;PST\t\n").samples == [Sample("walk", "V;PST", None), Sample("go", "V;PST", None)]
+
+
+@pytest.mark.parametrize("text, way, message", [
+    (OF_2017 + "\n" + OF_2017, Way(), "file, line 3: 1 column, but the sigmorphon2017 format"),
+    (OF_2017 + "\t\t\n" + OF_2017, Way(), "file, line 3: the line is blank: take it out"),
+    ("walk\ngo\n\ntalk\n", Way(), "file, line 3: the line is blank: take it out"),
+    ("# my data\n" + OF_2017, Way(), "file, line 1: 1 column, but"),
+    ("walked\t\twalk\n# more\nwent\t\tgo\n", Way(NO_FEATURES),
+     "file, line 2: the line looks like a comment: take it out"),
+    ("walked\t\twalk\n# more\tor\nwent\t\tgo\n", Way(), "file, line 2: the line looks like a comment: take it out"),
+])
+def test_blank_lines_and_comments_are_refused_by_line(text, way, message):
+    said = error(text, way)
+    assert said.startswith(message) and "take it out" in said
+
+
+def test_a_hash_sign_is_a_character_like_others():
+    assert parse("#walk\t#walked\tV;PST\n" + OF_2017).samples[0] == Sample("#walk", "V;PST", "#walked")
+    assert [sample.input for sample in parse("#1\n#2\n").samples] == ["#1", "#2"]
+
+
+# Encodings
+
+@pytest.mark.parametrize("encoding, conversion", [
+    ("utf-16", "iconv -f UTF-16 -t UTF-8 file > NEW"), ("utf-16-le", "iconv -f UTF-16LE -t UTF-8 file > NEW"),
+    ("utf-16-be", "iconv -f UTF-16BE -t UTF-8 file > NEW"), ("cp1252", "iconv -f WINDOWS-1252 -t UTF-8 file > NEW"),
+])
+def test_other_encodings_are_named_with_the_command_that_converts(encoding, conversion):
+    message = error("hören\tgehört\tV;PTCP\nkönnen\t„gekonnt“\tV;PTCP\n".encode(encoding))
+    assert message.startswith("file, line 1: not UTF-8; convert the file to UTF-8")
+    assert message.endswith(conversion)
+
+
+def test_cyrillic_is_told_from_western_letters():
+    text = "дом\tдома\tN;PL\nкот\tкоты\tN;PL\nслон\tслоны\tN;PL\n"
+    assert "iconv -f WINDOWS-1251" in error(text.encode("cp1251"))
+
+
+def test_one_broken_line_among_utf8_is_not_converted():
+    data = "hören\tgehört\tV;PTCP\n".encode("utf-8") + "können\tgekonnt\tV;PTCP\n".encode("latin-1")
+    message = error(data)
+    assert message.startswith("file, line 2: not UTF-8") and "iconv" not in message
+
+
+def test_old_line_ends_are_named():
+    assert "tr '\\r' '\\n'" in error("walk\twalked\tV;PST\rgo\twent\tV;PST\r")
+
+
+# Blanks and Unicode forms
+
+def test_blanks_are_kept_and_counted():
+    data = parse("walk \twalked\tV;PST\ngo\t went\tV;PST\n")
+    assert data.samples == [Sample("walk ", "V;PST", "walked"), Sample("go", "V;PST", " went")]
+    assert data.warnings() == ["file: fields that begin or end with a blank, which is kept: 2 ('walk ', ' went')"]
+    assert parse("ice cream\tice creams\tN; PL\n" * 2).warnings() == []
+
+
+COMPOSED, DECOMPOSED = "é", "e\u0301"
+
+
+def mixed(first, second):
+    return f"caf{first}\tcaf{first}s\tN;PL\ncr{second}pe\tcr{second}pes\tN;PL\n"
+
+
+def test_a_letter_in_two_spellings_is_warned_about():
+    (warning,) = parse(mixed(COMPOSED, DECOMPOSED)).warnings()
+    assert warning.startswith("file: é is written as one character (2 times) and as a letter with a combining mark "
+                              "(2 times)")
+    assert parse(mixed(COMPOSED, COMPOSED)).warnings() == parse(mixed(DECOMPOSED, DECOMPOSED)).warnings() == []
+    assert parse(mixed(COMPOSED, "o\u0302")).warnings() == []  # different letters
+
+
+@pytest.mark.parametrize("form", ["nfc", "nfd"])
+def test_unicode_forms_on_request(form):
+    data = parse(mixed(COMPOSED, DECOMPOSED), Way(unicode=form))
+    assert data.warnings() == []
+    assert all(unicodedata.is_normalized(form.upper(), sample.input + sample.output) for sample in data.samples)
+    assert f"normalised to {form.upper()}" in data.description
+    assert parse(mixed(COMPOSED, DECOMPOSED)).samples[1].input == f"cr{DECOMPOSED}pe"
+
+
+@given(st.text("aeiouáéíó\u0301\u0302각가", max_size=20))
+def test_a_text_in_one_form_never_clashes_with_itself(text):
+    for form in ("NFC", "NFD"):
+        letters = Letters.of(unicodedata.normalize(form, text))
+        assert letters.clash(letters) == []
+
+
+def test_files_in_two_forms_are_warned_about(tmp_path, caplog):
+    gold, predictions = tmp_path / "train", tmp_path / "dev"
+    gold.write_text(mixed(COMPOSED, COMPOSED), encoding="utf-8")
+    predictions.write_text(mixed(DECOMPOSED, DECOMPOSED), encoding="utf-8")
+    read_parts(gold, predictions, None, Way())
+    assert f"{gold} and {predictions} write é in different ways" in caplog.text
+    caplog.clear()
+    read_parts(gold, predictions, None, Way(unicode="nfc"))
+    assert "different ways" not in caplog.text
+
+
+def test_evaluate_names_and_mends_a_difference_of_forms(tmp_path, capsys):
+    gold, predictions = tmp_path / "gold", tmp_path / "predictions"
+    gold.write_text(mixed(COMPOSED, COMPOSED), encoding="utf-8")
+    predictions.write_text(mixed(DECOMPOSED, DECOMPOSED), encoding="utf-8")
+    assert "compare them with --unicode=nfc" in error_of(capsys, "evaluate", str(gold), str(predictions))
+    assert main(["evaluate", "--unicode=nfc", str(gold), str(predictions)]) == 0
+    assert capsys.readouterr().out.split()[:2] == ["accuracy", "100.0000"]
+
+
+@pytest.fixture
+def accented(tmp_path):
+    """A model trained with --unicode=nfd on composed letters."""
+    pytest.importorskip("dynet")
+    path = tmp_path / "train.tsv"
+    path.write_text(mixed(COMPOSED, COMPOSED) + as_2017(TRAIN), encoding="utf-8")
+    assert main(["train", *SMALL, *SHORT, "--unicode=nfd", str(path), str(path), str(tmp_path / "results")]) == 0
+    return Run(tmp_path / "results")
+
+
+def test_a_model_keeps_its_unicode_form_and_predict_follows(accented, tmp_path, capsys):
+    assert accented.settings["unicode"] == "nfd"
+    assert COMPOSED not in accented.model.vocabulary.characters and "\u0301" in accented.model.vocabulary.characters
+    inputs = tmp_path / "inputs"
+    inputs.write_text(f"caf{COMPOSED}\tN;PL\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["predict", accented.model_path, str(inputs)]) == 0
+    (row,) = capsys.readouterr().out.splitlines()
+    assert row.startswith(f"caf{DECOMPOSED}\t")
+    predictor = il_morph.load(accented.model_path)
+    assert predictor.predict([(f"caf{COMPOSED}", "N;PL")]) == predictor.predict([(f"caf{DECOMPOSED}", "N;PL")])
+
+
+def test_predict_warns_of_letters_in_another_form(accented, tmp_path, caplog):
+    inputs = tmp_path / "inputs"
+    inputs.write_text(f"caf{COMPOSED}\tN;PL\n", encoding="utf-8")
+    assert main(["predict", "--unicode=as-is", accented.model_path, str(inputs)]) == 0
+    assert "the model was trained on é in another Unicode form: --unicode=nfd normalises the inputs" in caplog.text
+
+
+# Features that a model does not know
+
+def test_unknown_features_are_counted_with_examples(trained, tmp_path, caplog):
+    inputs = tmp_path / "inputs"
+    inputs.write_text("walk\tV;FUT;3\ntalk\tV;FUT\nbake\tADJ;PST\ndog\tN;PL\n", encoding="utf-8")
+    assert main(["predict", trained.model_path, str(inputs)]) == 0
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == ["3 of 4 inputs have features or parts of speech that the model does not know and leaves out: "
+                        "FUT (2), 3 (1), part of speech ADJ (1)"]
+
+
+def test_python_callers_are_warned_too(trained, caplog):
+    predictor = il_morph.load(trained.model_path)
+    predictor.predict([("walk", "V;PST")])
+    assert caplog.text == ""
+    predictor.predict([("walk", "V,PST")])
+    assert "1 of 1 inputs have features" in caplog.text and "part of speech V,PST" in caplog.text
+
+
+# One line on standard error
+
+def test_every_command_says_how_it_reads_a_file(trained, data, tmp_path, caplog):
+    said = 'input, output, features separated by ";" (4 lines)'
+    caplog.set_level("INFO")
+    for arguments in (["predict", trained.model_path, data("dev"), str(tmp_path / "predictions")],
+                      ["evaluate", data("dev"), str(tmp_path / "predictions")],
+                      ["align", "--align-cls", data("dev")],
+                      ["ensemble", str(tmp_path / "vote"), data("dev"), data("dev")]):
+        caplog.clear()
+        assert main(arguments) == 0
+        assert f"{data('dev')}: {said}" in [record.getMessage() for record in caplog.records]
+
+
+def test_ensemble_recognises_n_best_predictions(trained, data, tmp_path, capsys):
+    best = str(tmp_path / "best")
+    assert main(["predict", "--nbest=3", trained.model_path, data("dev"), best]) == 0
+    capsys.readouterr()
+    assert main(["ensemble", "-", best, best]) == 0
+    assert capsys.readouterr().out == trained.text("f.beam4.dev.predictions")
+
+
+def test_gold_and_predictions_with_headers_are_scored_line_by_line(tmp_path, capsys):
+    gold, predictions = tmp_path / "gold.csv", tmp_path / "predictions.tsv"
+    gold.write_text("lemma,form,msd\nwalk,walked,V;PST\ngo,went,V;PST\n", encoding="utf-8")
+    predictions.write_text("walk\twalked\tV;PST\ngo\tgoed\tV;PST\n", encoding="utf-8")
+    assert main(["evaluate", "--format=json", str(gold), str(predictions)]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["accuracy"] == 50
+    predictions.write_text("walk\twalked\tV;PST\n", encoding="utf-8")
+    assert f"{gold}, line 3 has no counterpart" in error_of(capsys, "evaluate", str(gold), str(predictions))
+
+
+def test_a_stream_is_read_without_a_word_if_it_is_as_expected(caplog, monkeypatch):
+    caplog.set_level("INFO")
+
+    def said(text, way):
+        caplog.clear()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode("utf-8"))))
+        read_data("-", way)
+        return caplog.messages
+
+    model = Way(expected=SIGMORPHON2017, because="the model was trained on")
+    assert said(OF_2017, model) == []
+    assert said("walk\tV;PST\twalked\n", model) == ['standard input: input, features separated by ";", output (1 line)']
+    assert said(OF_2017, Way()) == ['standard input: input, output, features separated by ";" (2 lines)']
