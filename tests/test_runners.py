@@ -125,7 +125,7 @@ def test_usage(table):
     assert done.returncode == 0 and done.stderr == ""
     for option in ("--data", "--results", "--models", "--languages", "--seeds", "--jobs", "--slurm", "--dry-run",
                    "--force"):
-        assert f"  {option} " in done.stdout
+        assert re.search(rf"^  {option}[ =]", done.stdout, re.M)
 
 
 @pytest.mark.parametrize("options, message", [

@@ -11,18 +11,18 @@ Arguments:
          lists its settings, models, languages, folds and seeds
 
 Options:
-  --data DIR               the data, laid out as by bin/fetch_data.sh (default data/TABLE)
-  --results DIR            where runs, ensembles and table go (default results/TABLE)
-  --setting a,b            some of the settings of the table
-  --models a,b             some of its models, variants that are not in the paper included
-  --languages x,y          some of its languages
-  --tasks x,y              the same, as CELEX calls them
-  --folds 0,1              some of its folds
-  --seeds 1,2              seeds (default those of the paper)
-  --engine NAME            what trains: dynet or native (default: that of il-morph train)
-  --jobs N                 runs at a time (default the number of cores; with --slurm no limit)
+  --data=DIR               the data, laid out as by bin/fetch_data.sh (default data/TABLE)
+  --results=DIR            where runs, ensembles and table go (default results/TABLE)
+  --setting=a,b            some of the settings of the table
+  --models=a,b             some of its models, variants that are not in the paper included
+  --languages=x,y          some of its languages
+  --tasks=x,y              the same, as CELEX calls them
+  --folds=0,1              some of its folds
+  --seeds=1,2              seeds (default those of the paper)
+  --engine=NAME            what trains: dynet or native (default: that of il-morph train)
+  --jobs=N                 runs at a time (default the number of cores; with --slurm no limit)
   --slurm                  submit to Slurm: one job array, and one job for ensembles and table
-  --sbatch-options WORDS   more options for sbatch, for example "--partition=cpu --mem=4G"
+  --sbatch-options=WORDS   more options for sbatch, for example "--partition=cpu --mem=4G"
   --dry-run                print the training commands and stop
   --force                  train finished runs again
   -h --help                show this text
