@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 from il_morph.errors import InputError
 
@@ -23,32 +25,58 @@ def read_bytes(path: PathLike) -> bytes:
         raise InputError(f"cannot read {path}: {_reason(error)}") from error
 
 
-def write_atomically(path: PathLike, content: Union[str, bytes]) -> None:
-    """Write a whole file or nothing: a temporary neighbour is renamed to `path`."""
-    target = Path(os.path.realpath(path))
+def write_atomically(path: PathLike, content: Union[str, bytes], durable: bool = True) -> None:
+    """Write a whole file or nothing: a temporary neighbour is renamed to `path`.
+
+    It is on the disk before it gets its name, unless it need not be durable.
+    """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content  # names may be no UTF-8
     try:
-        if target.exists() and not target.is_file() and not target.is_dir():
-            target.write_bytes(data)  # a device or a pipe must not be replaced by a file
+        if _is_stream(path):
+            Path(path).write_bytes(data)  # a device or a pipe must not be replaced by a file
         else:
-            _write_and_rename(target, data)
+            _write_and_rename(Path(os.path.realpath(path)), data, durable)
     except OSError as error:
         raise InputError(f"cannot write {path}: {_reason(error)}") from error
 
 
 def refuse_to_overwrite(path: PathLike, force: bool = False) -> None:
     """An existing regular file is only overwritten when asked to."""
-    if os.path.isfile(path) and not force:
+    if os.path.isfile(path) and not force and not _is_stream(path):
         raise InputError(f"{path} exists already; choose another name, or overwrite it with --force")
 
 
-def _write_and_rename(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+def _is_stream(path: PathLike) -> bool:
+    """A device, a pipe, or one of the process's own streams under its name in /dev, whatever it leads to."""
+    mode = _mode(path)
+    if mode is None or stat.S_ISDIR(mode):
+        return False
+    return not stat.S_ISREG(mode) or os.path.abspath(path).startswith(("/dev/", "/proc/"))
+
+
+def _mode(path: PathLike) -> Optional[int]:
     try:
-        temporary.write_bytes(data)
+        return os.stat(path).st_mode
+    except OSError:
+        return None
+
+
+def _write_and_rename(target: Path, data: bytes, durable: bool) -> None:
+    """Nobody can guess the temporary name or have put a link there; a target that is replaced keeps its mode."""
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            mode = _mode(target)
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, stat.S_IMODE(mode))
+            stream.write(data)
+            stream.flush()
+            if durable:
+                os.fsync(descriptor)
         os.replace(temporary, target)
     except BaseException:
-        if temporary.exists():
+        with suppress(FileNotFoundError):
             temporary.unlink()
         raise
 

@@ -21,8 +21,12 @@ NO_LOCKS = ("this system has no file locks (fcntl), and they are needed to run a
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
+def has_locks() -> bool:
+    return fcntl is not None
+
+
 def require_locks() -> None:
-    if fcntl is None:
+    if not has_locks():
         raise InputError(NO_LOCKS)
 
 

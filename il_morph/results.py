@@ -9,7 +9,7 @@ from il_morph.files import PathLike
 
 GREEDY = "greedy"
 _OUTCOME = re.compile(rf"f\.stats|f\.({GREEDY}|beam\d+)\.(dev|test)\.(predictions|eval)", re.ASCII)
-_COURSE = re.compile(r"f\.model|f\.log")
+_COURSE = re.compile(r"f\.model|f\.log|f\.checkpoint")
 _LEFTOVER = re.compile(rf"\.({_OUTCOME.pattern}|{_COURSE.pattern}|commit)\.[^.]+\.tmp", re.ASCII)
 
 
@@ -35,6 +35,16 @@ class RunFolder:
     @property
     def stats(self) -> Path:
         return self.path / "f.stats"
+
+    @property
+    def checkpoint(self) -> Path:
+        """From which an interrupted training goes on, if its engine can."""
+        return self.path / "f.checkpoint"
+
+    @property
+    def training_lock_path(self) -> Path:
+        """Locked by `il-morph train` while it is at work here."""
+        return self.path / ".training"
 
     @property
     def commit(self) -> Path:

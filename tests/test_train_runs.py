@@ -304,10 +304,15 @@ def test_a_finished_run_is_only_overwritten_with_force(train, data, capsys):
     assert {name for name in again.files if "test" in name} == set()
 
 
-def test_an_unfinished_run_may_be_repeated(train):
+def test_an_unfinished_run_is_only_started_over_with_force(train, data, capsys):
+    """With DyNet, whose trainers cannot go on: the model that is there may be the better one."""
     run = train()
     (run.folder / "f.stats").unlink()
-    again = train("--dynet-seed=2", folder=run.folder)
+    model = run.model_bytes
+    message = error_of(capsys, *training_arguments(data, run.folder, ["--dynet-seed=2"]))
+    assert "holds an unfinished run (1 epochs, best dev accuracy" in message and "start over with --force" in message
+    assert run.model_bytes == model
+    again = train("--dynet-seed=2", "--force", folder=run.folder)
     assert again.stats["seed"] == 2
 
 

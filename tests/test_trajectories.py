@@ -1,6 +1,5 @@
 """Trainings of the authors' program, followed update by update from their initial parameters with their random numbers."""
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest

@@ -81,7 +81,7 @@ def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) ->
 
 
 def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:
-    pairs = [(instance.sample.input, instance.sample.output) for instance in instances]
+    pairs = [(instance.sample.input, instance.sample.target) for instance in instances]
     for instance, aligned in zip(instances, aligner(pairs)):
         yield [*head(instance), *aligned, describe(vocabulary.gold_actions(aligned), instance, vocabulary)]
 
@@ -90,7 +90,7 @@ def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int
     """A row for each optimal sequence, up to `most` of a pair; it says how many there are."""
     for instance in instances:
         sample = instance.sample
-        expert = vocabulary.system.expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
+        expert = vocabulary.system.expert(sample.input, sample.target, vocabulary.actions_of(sample.target))
         number = str(expert.number_of_optimal_sequences())
         for actions in islice(optimal_sequences(expert), most):
             yield [*head(instance), number, describe(actions, instance, vocabulary)]
@@ -98,7 +98,7 @@ def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int
 
 def head(instance: Instance) -> list[str]:
     sample = instance.sample
-    return [sample.input, sample.output, sample.tag]
+    return [sample.input, sample.target, sample.tag]
 
 
 def as_text(rows: Iterable[Sequence[str]]) -> Iterator[str]:

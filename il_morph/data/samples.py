@@ -19,6 +19,13 @@ class Sample:
     tag: str
     output: Optional[str]
 
+    @property
+    def target(self) -> str:
+        """The output of a sample that is not covered."""
+        if self.output is None:
+            raise ValueError(f"{self.input!r} has no output")
+        return self.output
+
 
 def refuse_reserved(sample: Sample, where: str) -> None:
     for symbol in RESERVED:

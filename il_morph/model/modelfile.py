@@ -13,7 +13,6 @@ columns of their matrices read, are those of il_morph/model/architecture.py.
 from __future__ import annotations
 
 import io
-import json
 import os
 import zipfile
 from dataclasses import dataclass, field
@@ -23,12 +22,12 @@ import numpy as np
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, write_atomically
 from il_morph.model.architecture import Architecture
+from il_morph.model.archive import archive_bytes, read_array, read_header
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.results import RunFolder
 
 FORMAT, VERSION = "il-morph model", 1
-HEADER = "header.json"
 
 
 @dataclass
@@ -44,18 +43,8 @@ def save_model(path: PathLike, model: Model) -> None:
     """The same model gives the same bytes."""
     header = {"format": FORMAT, "version": VERSION, "settings": model.vocabulary.settings.as_dict(),
               "vocabulary": model.vocabulary.as_dict(), "training": model.training}
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        add_member(archive, HEADER, json.dumps(header, ensure_ascii=False, indent=1).encode("utf-8"))
-        for name in sorted(model.weights):
-            array = io.BytesIO()
-            np.save(array, np.ascontiguousarray(model.weights[name], dtype=np.float32), allow_pickle=False)
-            add_member(archive, f"{name}.npy", array.getvalue())
-    write_atomically(path, content.getvalue())
-
-
-def add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    archive.writestr(zipfile.ZipInfo(name), data)  # a ZipInfo made by hand has a fixed date
+    weights = {name: np.asarray(weight, dtype=np.float32) for name, weight in model.weights.items()}
+    write_atomically(path, archive_bytes(header, weights))
 
 
 def load_model(path: PathLike) -> Model:
@@ -76,7 +65,7 @@ def describe(error: Exception) -> str:
 
 
 def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
-    header = json.loads(archive.read(HEADER).decode("utf-8"))
+    header = read_header(archive)
     if header["format"] != FORMAT:
         raise ValueError(f"its format is {header['format']!r}")
     if header["version"] > VERSION:
@@ -90,7 +79,7 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
 
 
 def read_weight(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
+    array = read_array(archive, name)
     if array.shape != shape:
         raise ValueError(f"{name} has shape {list(array.shape)}, not {list(shape)}")
     return array.astype(np.float32)

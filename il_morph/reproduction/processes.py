@@ -42,7 +42,9 @@ def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) 
 
 
 def clear_remains(results: RunFolder) -> None:
-    """What happens to the remains of an unfinished run: they go, and the run starts over."""
+    """What happens to the remains of an unfinished run: it goes on from its checkpoint, or they go and it starts over."""
+    if results.checkpoint.exists():
+        return
     for path in results.remains():
         path.unlink(missing_ok=True)
     results.train_log.unlink(missing_ok=True)

@@ -127,11 +127,17 @@ class Learner(Protocol):
 
     def set_weights(self, weights: dict[str, np.ndarray]) -> None: ...
 
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the optimiser remembers, for a checkpoint; of a resumable engine."""
+
+    def restore(self, state: dict[str, np.ndarray]) -> None: ...
+
 
 class Engine(Protocol):
     """Makes learners."""
 
     name: str
+    resumable: bool  # can its learners go on from a checkpoint?
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         """An InputError for what this engine does not do."""

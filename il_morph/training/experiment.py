@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import time
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, Optional, Sequence
 
 from il_morph import __version__
@@ -16,9 +19,12 @@ from il_morph.model.inference import Inference
 from il_morph.model.modelfile import Model, load_model
 from il_morph.bars import bar
 from il_morph.training.results import ResultsFolder
-from il_morph.results import search_name
+from il_morph.results import RunFolder, search_name
 from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Engine
+from il_morph.training.schedule import Training
 from il_morph.training.phases import train_phases
 from il_morph.transitions.actions import UNK
 from il_morph.transitions.systems import EditSystem
@@ -55,33 +61,75 @@ class Experiment:
 
     def run(self) -> None:
         """Read, train, decode, score. Nothing is written before all input has been read."""
-        self.seed = chosen_seed(self.seed)
-        evaluating = self.training.mode == "eval"
         self._check_mode()
-        reloaded = self._reloaded(needed=evaluating)
-        parts = self._read(reloaded)
-        train, dev, test = parts.train, parts.dev, parts.test
-        vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(train, ModelSettings(**self.model_flags))
-        report_unseen(vocabulary, {"dev": dev, "test": test or []})
-        if reloaded and train:
-            train = learnable(train, vocabulary)
-        instances = [vocabulary.instance(sample) for sample in train]
-        if not evaluating:
-            self._start_engine(vocabulary, instances)
-        results = ResultsFolder(self.results_path, self.force)
-        results.begin()
-        started = time.monotonic()
-        if evaluating:
-            model, course = reloaded, {}
+        if self.training.mode == "eval":
+            self._evaluate()
         else:
-            model, course = self._train(vocabulary, reloaded, instances, dev, results)
+            self._train(self._seed())
+
+    def _seed(self) -> int:
+        """The given seed, that of an interrupted run that is to go on, or one that is drawn."""
+        interrupted = RunFolder(self.results_path).checkpoint
+        if self.seed is None and not self.force and interrupted.exists():
+            return load_checkpoint(interrupted).identity["seed"]
+        return chosen_seed(self.seed)
+
+    def _evaluate(self) -> None:
+        """Decode and score with a trained model."""
+        model, started = self._reloaded(), time.monotonic()
+        if model is None:
+            raise InputError("--mode=eval needs a model: give its path with --reload-path")
+        parts = self._read(model)
+        report_unseen(model.vocabulary, parts)
+        with closing(ResultsFolder(self.results_path)) as results:
+            if not self.force and results.finished:
+                results.unfinished({})
+            results.begin()
+            self._finish(model, parts, results, {}, started, chosen_seed(self.seed))
+
+    def _train(self, seed: int) -> None:
+        reloaded = self._reloaded()
+        parts = self._read(reloaded)
+        vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(parts.train, ModelSettings(**self.model_flags))
+        report_unseen(vocabulary, parts)
+        samples = learnable(parts.train, vocabulary) if reloaded else parts.train
+        train, dev = ([vocabulary.instance(sample) for sample in some] for some in (samples, parts.dev))
+        self._start_engine(vocabulary, train, seed)
+        with closing(ResultsFolder(self.results_path)) as results:
+            identity = self._identity(vocabulary, reloaded, [*samples, *parts.dev], seed)
+            checkpoint = None if self.force else results.unfinished(identity)
+            results.begin()
+            if checkpoint is None:
+                results.start_over()
+            report = RunReport(results, vocabulary, {"seed": seed, **self.training.as_dict()}, identity, checkpoint)
+            try:
+                course = train_phases(self.engine, vocabulary, reloaded.weights if reloaded else None, train, dev,
+                                      self.training, seed, report, self.verbose, checkpoint)
+            except KeyboardInterrupt:
+                log.warning(report.interrupted(self.engine.resumable))
+                raise
+            self._finish(report.model(course.weights), parts, results, report.summary(course), report.started, seed)
+
+    def _identity(self, vocabulary: Vocabulary, reloaded: Optional[Model], samples: Sequence[Sample],
+                  seed: int) -> dict[str, Any]:
+        """Which run this is: with the same settings, data and start it goes on where it was interrupted."""
+        start = sha256()
+        for name, weights in sorted(reloaded.weights.items() if reloaded else ()):
+            start.update(name.encode() + weights.tobytes())
+        settings = {**vocabulary.settings.as_dict(), **self.training.as_dict(), "seed": seed, "engine": self.engine.name}
+        return json.loads(json.dumps({**settings, "data": sha256(repr(samples).encode()).hexdigest(),
+                                      "start": start.hexdigest() if reloaded else None}))
+
+    def _finish(self, model: Model, parts: Parts, results: ResultsFolder, course: dict[str, Any], started: float,
+                seed: int) -> None:
         try:
-            scores = self._decode(model, {"dev": dev, "test": test}, results)
+            scores = self._decode(model, {"dev": parts.dev, "test": parts.test}, results)
         except KeyboardInterrupt:
-            log.warning("interrupted while decoding: the model is %s", self.reload_path if evaluating else results.model)
+            trained = self.reload_path if self.training.mode == "eval" else results.model
+            log.warning("interrupted while decoding: the model is %s", trained)
             raise
         results.finish({
-            "il_morph": __version__, "command": self.command, "seed": self.seed,
+            "il_morph": __version__, "command": self.command, "seed": seed, "engine": self.engine.name,
             "settings": {**model.vocabulary.settings.as_dict(), **self.training.as_dict(),
                          "reload_path": self.reload_path},
             "training": {**course, "seconds": round(time.monotonic() - started, 3)}, "scores": scores,
@@ -94,11 +142,9 @@ class Experiment:
             raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it in the "
                              "same run with --pretrain-epochs or --pretrain-until")
 
-    def _reloaded(self, needed: bool) -> Optional[Model]:
+    def _reloaded(self) -> Optional[Model]:
         """The model of --reload-path, whose settings the flags must not contradict."""
         if self.reload_path is None:
-            if needed:
-                raise InputError("--mode=eval needs a model: give its path with --reload-path")
             return None
         model = load_model(self.reload_path)
         settings = model.vocabulary.settings.as_dict()
@@ -112,12 +158,12 @@ class Experiment:
                                  f"{settings[name]}, the command line says {value}; leave the flag out")
         return model
 
-    def _start_engine(self, vocabulary: Vocabulary, train: Sequence[Instance]) -> None:
+    def _start_engine(self, vocabulary: Vocabulary, train: Sequence[Instance], seed: int) -> None:
         if self.training.mode == "il" and not vocabulary.system.has_expert:
             raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, INSERT and END; "
                              "train the hard-attention system with --mode=mle")
         self.engine.refuse(vocabulary.settings, self.training)
-        self.engine.start(vocabulary, self.training, train, self.seed)
+        self.engine.start(vocabulary, self.training, train, seed)
 
     def _read(self, reloaded: Optional[Model]) -> Parts:
         """Read the data, as the model of --reload-path does; its format becomes a setting of a new model."""
@@ -131,19 +177,6 @@ class Experiment:
             self.model_flags = {"pos_emb": parts.format.separator is not None, **self.model_flags,
                                 "format": parts.format.name}
         return parts
-
-    def _train(self, vocabulary: Vocabulary, reloaded: Optional[Model], train: Sequence[Instance],
-               dev: Sequence[Sample], results: ResultsFolder) -> tuple[Model, dict]:
-        report = RunReport(results, vocabulary, {"seed": self.seed, **self.training.as_dict()})
-        try:
-            course = train_phases(self.engine, vocabulary, reloaded.weights if reloaded else None, train,
-                                  [vocabulary.instance(sample) for sample in dev], self.training, self.seed, report,
-                                  self.verbose)
-        except KeyboardInterrupt:
-            log.warning(report.interrupted())
-            raise
-        return report.model(course.weights), {
-            "epochs": report.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
 
     def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
         inference = Inference(model.weights, model.vocabulary)
@@ -162,24 +195,37 @@ class Experiment:
         return scores
 
 
-@dataclass
 class RunReport:
-    """Keeps log and best model on disk while training goes on."""
+    """Keeps log, best model and checkpoint on disk while training goes on."""
 
-    results: ResultsFolder
-    vocabulary: Vocabulary
-    training: dict
-    best: Optional[Any] = None
-    epochs: int = 0
+    def __init__(self, results: ResultsFolder, vocabulary: Vocabulary, training: dict[str, Any], identity: dict[str, Any],
+                 checkpoint: Optional[Checkpoint] = None):
+        self.results, self.vocabulary, self.training, self.identity = results, vocabulary, training, identity
+        self.started, self.epochs = time.monotonic(), 0
+        self.best: Optional[Epoch] = None
+        if checkpoint:
+            self._go_on(checkpoint)
+
+    def _go_on(self, checkpoint: Checkpoint) -> None:
+        """The same epochs, best model and seconds as if the training had not been interrupted."""
+        self.started -= checkpoint.seconds
+        self.best = checkpoint.course.best
+        first = self.results.log_lines[0].rstrip("\n").split("\t").index("epoch")
+        self.epochs = sum(line.split("\t")[first] != str(Epoch.START) for line in self.results.log_lines[1:])
+        log.info("going on after epoch %d of an interrupted training", checkpoint.course.epochs[-1].epoch)
 
     def model(self, weights: dict) -> Model:
         return Model(self.vocabulary, weights, self.training)
 
-    def on_best(self, epoch, weights: dict) -> None:
+    def summary(self, course: Course) -> dict[str, Any]:
+        assert course.best is not None, "a training has at least one epoch"
+        return {"epochs": self.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
+
+    def on_best(self, epoch: Epoch, weights: dict) -> None:
         self.results.save_model(self.model(weights))
         self.best = epoch
 
-    def on_epoch(self, phase: str, epoch) -> None:
+    def on_epoch(self, phase: str, epoch: Epoch) -> None:
         """`phase` is the mode of training: il, mle, mrt or rl."""
         if not self.results.log_lines:
             self.results.write_log(["phase", *epoch.COLUMNS])
@@ -190,17 +236,22 @@ class RunReport:
         log.info("%s %s, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", phase, what, epoch.train_accuracy,
                  epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
 
-    def interrupted(self) -> str:
+    def on_state(self, phase: int, training: Training) -> None:
+        save_checkpoint(self.results.checkpoint, Checkpoint(
+            self.identity, phase, training.course, training.probe or [], training.random, self.results.log_lines,
+            time.monotonic() - self.started, training.learner.weights(), training.learner.state()))
+
+    def interrupted(self, resumable: bool) -> str:
         if self.best is None:
             return "interrupted before the end of the first epoch: no model was written"
         which = "the model it started from" if self.best.epoch == self.best.START else f"epoch {self.best.epoch}"
         return (f"interrupted: the best model so far ({which}, dev accuracy "
-                f"{self.best.dev_accuracy:.2f}) is {self.results.model}")
+                f"{self.best.dev_accuracy:.2f}) is {self.results.model}" + ("; the same command goes on" if resumable else ""))
 
 
 def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
     """The samples that a reloaded model can learn: it has no action for a character it does not know."""
-    kept = [sample for sample in train if UNK not in vocabulary.actions_of(sample.output)]
+    kept = [sample for sample in train if UNK not in vocabulary.actions_of(sample.target)]
     if not kept:
         raise InputError("no training output consists of characters that the model of --reload-path knows: "
                          "give other training data, or train a new model")
@@ -210,9 +261,9 @@ def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
     return kept
 
 
-def report_unseen(vocabulary: Vocabulary, parts: dict[str, Sequence[Sample]]) -> None:
+def report_unseen(vocabulary: Vocabulary, parts: Parts) -> None:
     """Symbols that training did not show are no error, but worth knowing."""
-    for part, samples in parts.items():
+    for part, samples in {"dev": parts.dev, "test": parts.test or []}.items():
         for kind, number in vocabulary.unseen(samples).items():
             if number:
                 log.info("%s: %d of %d samples have %s unseen in training", part, number, len(samples), kind)

@@ -70,8 +70,8 @@ class ImitationLearning:
         """The expert of a pair is kept from epoch to epoch."""
         if instance not in self.experts:
             sample = instance.sample
-            self.experts[instance] = self.system.expert(sample.input, sample.output,
-                                                        self.vocabulary.actions_of(sample.output))
+            self.experts[instance] = self.system.expert(sample.input, sample.target,
+                                                        self.vocabulary.actions_of(sample.target))
         return self.experts[instance]
 
     def teachers(self, instances: Sequence[Instance]) -> list[ExpertTeacher]:

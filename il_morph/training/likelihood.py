@@ -90,4 +90,4 @@ def mean_loss(inference: Inference, instances: Sequence[Instance], teachers: Seq
 
 def producible(instances: Sequence[Instance], vocabulary: Vocabulary) -> list[Instance]:
     """The samples whose output has only characters that the model can insert."""
-    return [instance for instance in instances if UNK not in vocabulary.actions_of(instance.sample.output)]
+    return [instance for instance in instances if UNK not in vocabulary.actions_of(instance.sample.target)]

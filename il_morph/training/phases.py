@@ -15,7 +15,9 @@ from il_morph.transitions.aligners import make_aligner
 from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
 from il_morph.model.architecture import Architecture
 from il_morph.model.settings import TrainingSettings
-from il_morph.training.schedule import Course, Epoch, Training
+from il_morph.training.checkpoint import Checkpoint
+from il_morph.training.course import Course, Epoch
+from il_morph.training.schedule import Training
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 SEQUENCE_OBJECTIVES = {"mle": MaximumLikelihood, "mrt": MinimumRisk, "rl": Reinforce}
@@ -28,6 +30,9 @@ class Observer(Protocol):
 
     def on_best(self, epoch: Epoch, weights: dict) -> None: ...
 
+    def on_state(self, phase: int, training: Training) -> None:
+        """After each epoch, if the engine can go on from what it is now."""
+
 
 def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
     """The settings of each phase; pre-training runs for its epochs, whatever the patience."""
@@ -38,22 +43,42 @@ def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
 
 def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[str, np.ndarray]],
                  train: Sequence[Instance], dev: Sequence[Instance], settings: TrainingSettings, seed: int,
-                 observer: Observer, verbose: bool = False) -> Course:
-    """Train from these weights (or new ones); each phase starts from the best model of the one before."""
-    random, phases = Random(seed), phases_of(settings)
+                 observer: Observer, verbose: bool = False, checkpoint: Optional[Checkpoint] = None) -> Course:
+    """Train from these weights (or new ones), or go on from a checkpoint; each phase starts from the best model of the
+    one before."""
+    random, phases, course = Random(seed), phases_of(settings), Course()
     gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(phases) else None
     for number, phase in enumerate(phases):
+        resumed = checkpoint if checkpoint and checkpoint.phase == number else None
+        if checkpoint and number < checkpoint.phase:
+            continue
         objective = make_objective(vocabulary, phase, random, gold)
         learner = engine.learner(vocabulary, objective, phase)
         learner.set_weights(weights or Architecture(vocabulary).draw(seed))
         training = Training(
-            learner, objective.teachers, vocabulary, train, dev, phase, random,
-            partial(observer.on_epoch, phase.mode), observer.on_best, verbose,
-            until=settings.pretrain_until or None if number < len(phases) - 1 else None, from_trained=bool(weights),
+            learner, objective.teachers, vocabulary, train, dev, phase, random, lambda epoch: None, observer.on_best, verbose,
+            until=settings.pretrain_until or None if number < len(phases) - 1 else None,
+            from_trained=bool(weights) or number > 0, course=resumed.course if resumed else Course(),
+            probe=resumed.probe if resumed else None,
         )
+        if resumed:
+            go_on(training, resumed)
+        training.on_epoch = partial(tell, observer, phase.mode, number, training, engine.resumable)
         course = training.run()
         weights = course.weights
     return course
+
+
+def go_on(training: Training, checkpoint: Checkpoint) -> None:
+    training.learner.set_weights(checkpoint.weights)
+    training.learner.restore(checkpoint.optimizer)
+    training.random.setstate(checkpoint.random.getstate())
+
+
+def tell(observer: Observer, mode: str, number: int, training: Training, resumable: bool, epoch: Epoch) -> None:
+    observer.on_epoch(mode, epoch)
+    if resumable:
+        observer.on_state(number, training)
 
 
 def needs_gold(phases: Sequence[TrainingSettings]) -> bool:
@@ -65,7 +90,7 @@ def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: 
     aligner = make_aligner(settings.aligner, settings.iterations, seed, settings.try_reverse)
 
     def align(instances: Sequence[Instance]) -> list[list[int]]:
-        aligned = aligner([(instance.sample.input, instance.sample.output) for instance in instances])
+        aligned = aligner([(instance.sample.input, instance.sample.target) for instance in instances])
         return [vocabulary.gold_actions(pair) for pair in aligned]
 
     return GoldSequences(align, train)
@@ -75,4 +100,5 @@ def make_objective(vocabulary: Vocabulary, settings: TrainingSettings, random: R
                    gold: Optional[GoldSequences] = None) -> Objective:
     if settings.mode == "il":
         return ImitationLearning(vocabulary, settings, random)
+    assert gold is not None, "these objectives learn from gold sequences"
     return SEQUENCE_OBJECTIVES[settings.mode](vocabulary, settings, random, gold)

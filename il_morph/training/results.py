@@ -4,41 +4,86 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Optional, Sequence
+from contextlib import suppress
+from typing import Any, Optional, Sequence
 
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.model.search import Hypothesis
 from il_morph.errors import InputError
 from il_morph.evaluation.scores import Scores, score
-from il_morph.files import PathLike, write_atomically
+from il_morph.files import PathLike, read_bytes, write_atomically
+from il_morph.locks import FileLock, has_locks
 from il_morph.model.modelfile import Model, save_model
 from il_morph.results import RunFolder
+from il_morph.training.checkpoint import Checkpoint, load_checkpoint
 
 
 class ResultsFolder(RunFolder):
-    """The folder of the run that is going on. Files are written whole."""
+    """The folder of the run that is going on. It is locked, and files are written whole."""
 
-    def __init__(self, path: PathLike, force: bool = False):
+    def __init__(self, path: PathLike):
         super().__init__(path)
         self.log_lines: list[str] = []
-        self._prepare(force)
+        self.training_lock = FileLock(self.training_lock_path)
+        self._make()
 
-    def _prepare(self, force: bool) -> None:
+    def _make(self) -> None:
         try:
-            if self.finished and not force:
-                raise InputError(f"{self.path} holds a finished run; choose another folder, "
-                                 "or overwrite it with --force")
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot make the results folder {self.path}: {error.strerror}; "
                              "choose another one") from error
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise InputError(f"cannot write into the results folder {self.path}: choose another one")
+        if has_locks() and not self.training_lock.acquire(wait=False):
+            raise InputError(f"{self.path} is in use: {self.training_lock.owner()} trains there; wait for it, or choose "
+                             "another folder")
+
+    def close(self) -> None:
+        """The run is over: the folder is free."""
+        if self.training_lock.descriptor is not None:
+            with suppress(FileNotFoundError):
+                self.training_lock_path.unlink()
+            self.training_lock.release()
+
+    def unfinished(self, identity: dict[str, Any]) -> Optional[Checkpoint]:
+        """Where the same run was interrupted; what another one left here, or one that cannot go on, is not overwritten."""
+        if self.finished:
+            raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
+        if self.checkpoint.exists():
+            checkpoint = load_checkpoint(self.checkpoint)
+            self._refuse_other(checkpoint.identity, identity)
+            self.log_lines = checkpoint.log
+            return checkpoint
+        if self.model.exists():
+            raise InputError(f"{self.path} holds an unfinished run ({self._progress()}), and there is nothing to go on from; "
+                             "choose another folder, or start over with --force")
+        return None
+
+    def _refuse_other(self, there: dict[str, Any], here: dict[str, Any]) -> None:
+        different = [name for name in {**there, **here} if there.get(name) != here.get(name)]
+        if different:
+            first = different[0]
+            raise InputError(f"{self.path} holds an unfinished run of another kind ({first}: {there.get(first)!r} there, "
+                             f"{here.get(first)!r} now); choose another folder, or start over with --force")
+
+    def _progress(self) -> str:
+        """The best dev accuracy that its log tells of."""
+        with suppress(InputError, ValueError, IndexError):
+            header, *rows = [line.split("\t") for line in read_bytes(self.log).decode("utf-8", "replace").splitlines()]
+            column = header.index("dev_accuracy")
+            return f"{len(rows)} epochs, best dev accuracy {max(float(row[column]) for row in rows):.2f}"
+        return "nothing is known of it"
 
     def begin(self) -> None:
         """From here on the run is not finished: what an earlier one predicted goes, its model stays for now."""
-        for path in self.outcome():
+        for path in [*self.outcome(), *self.leftovers()]:
             path.unlink()
+
+    def start_over(self) -> None:
+        """Nothing is left to go on from."""
+        with suppress(FileNotFoundError):
+            self.checkpoint.unlink()
 
     def write_log(self, cells: Sequence[str]) -> None:
         self.log_lines.append("\t".join(cells) + "\n")
@@ -55,10 +100,11 @@ class ResultsFolder(RunFolder):
         write_atomically(self.predictions(name), "".join(lines))
         if samples[0].output is None:
             return None
-        scores = score([sample.output for sample in samples], ranked,
+        scores = score([sample.target for sample in samples], ranked,
                        [fmt.features(sample.tag)[0] for sample in samples])
         write_atomically(self.evaluation(name), scores.as_text())
         return scores
 
     def finish(self, stats: dict) -> None:
         write_atomically(self.stats, json.dumps(stats, ensure_ascii=False, indent=1) + "\n")
+        self.start_over()

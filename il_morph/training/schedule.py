@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Callable, Optional, Sequence
 
-import numpy as np
-
 from il_morph.model.search import decode
 from il_morph.errors import InputError
 from il_morph.model.inference import Inference
+from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Learner
 from il_morph.training.likelihood import Teacher, mean_loss, producible
 from il_morph.bars import bar
@@ -22,43 +21,6 @@ from il_morph.model.vocabulary import Instance, Vocabulary
 log = logging.getLogger(__name__)
 
 TRAIN_ACCURACY_SAMPLES = 100
-
-
-@dataclass
-class Epoch:
-    """A row of the log."""
-
-    epoch: int
-    seconds: float
-    loss: Optional[float]
-    train_accuracy: float
-    dev_accuracy: float
-    dev_loss: Optional[float] = None
-
-    START = -1  # the epoch that stands for the model a training starts from
-    COLUMNS = ("epoch", "seconds", "loss", "train_accuracy", "dev_accuracy", "dev_loss")
-
-    def cells(self) -> list[str]:
-        values = [getattr(self, column) for column in self.COLUMNS]
-        return ["NA" if v is None else f"{v:.4f}" if isinstance(v, float) else str(v) for v in values]
-
-
-@dataclass
-class Course:
-    """How the training went: its epochs and the best of them.
-
-    Patience counts from `best_trained`, which is not the model a training starts from: the first
-    updates may throw that off, and it takes epochs to come back and go beyond.
-    """
-
-    epochs: list[Epoch] = field(default_factory=list)
-    best: Optional[Epoch] = None
-    best_trained: Optional[Epoch] = None
-    weights: dict[str, np.ndarray] = field(default_factory=dict)
-
-    @property
-    def epochs_without_improvement(self) -> int:
-        return self.epochs[-1].epoch - self.best_trained.epoch if self.best_trained else 0
 
 
 @dataclass
@@ -78,35 +40,35 @@ class Training:
     until: Optional[float] = None  # the share of training samples whose output must be right to stop
     from_trained: bool = False  # the learner starts from a trained model: it has to be beaten
 
+    course: Course = field(default_factory=Course)  # the epochs so far, when a training goes on
+    probe: Optional[list[int]] = None  # the training samples whose accuracy is taken
+
     def __post_init__(self) -> None:
-        self.probe = self.random.sample(list(self.train), min(TRAIN_ACCURACY_SAMPLES, len(self.train)))
+        if self.probe is None:
+            self.probe = self.random.sample(range(len(self.train)), min(TRAIN_ACCURACY_SAMPLES, len(self.train)))
+        self.probed = [self.train[number] for number in self.probe]
 
     def run(self) -> Course:
         """Train until the last epoch, or until `patience` epochs brought nothing better."""
-        course = Course()
-        for number in range(Epoch.START if self.from_trained else 0, self.settings.epochs):
-            epoch, weights = self._epoch(number)
-            course.epochs.append(epoch)
-            if self._better(epoch, course.best):
-                course.best, course.weights = epoch, weights
+        while not self._is_over():
+            epoch, weights = self._epoch(self._next_epoch())
+            if self.course.add(epoch, weights):
                 self.on_best(epoch, weights)
-            if number != Epoch.START and self._better(epoch, course.best_trained):
-                course.best_trained = epoch
             self.on_epoch(epoch)
-            if course.epochs_without_improvement >= self.settings.patience:
-                log.info("no improvement in %d epochs: stopping", self.settings.patience)
-                break
-            if self.until is not None and epoch.train_accuracy >= 100 * self.until:
-                log.info("train accuracy %.2f reached: stopping", epoch.train_accuracy)
-                break
-        return course
+        return self.course
 
-    def _better(self, epoch: Epoch, best: Optional[Epoch]) -> bool:
-        if best is None:
+    def _next_epoch(self) -> int:
+        return self.course.next_epoch(Epoch.START if self.from_trained else 0)
+
+    def _is_over(self) -> bool:
+        if self.course.epochs and self.course.epochs_without_improvement >= self.settings.patience:
+            log.info("no improvement in %d epochs: stopping", self.settings.patience)
             return True
-        if epoch.dev_loss is not None and best.dev_loss is not None:  # --pick-loss
-            return epoch.dev_loss < best.dev_loss
-        return epoch.dev_accuracy > best.dev_accuracy
+        reached = self.course.epochs[-1].train_accuracy if self.course.epochs else -1.0
+        if self.until is not None and reached >= 100 * self.until:
+            log.info("train accuracy %.2f reached: stopping", reached)
+            return True
+        return self._next_epoch() >= self.settings.epochs
 
     def _epoch(self, number: int) -> tuple[Epoch, dict]:
         started, loss = time.monotonic(), None
@@ -115,7 +77,7 @@ class Training:
             loss = self._pass(number)
         weights = self.learner.weights()
         inference = Inference(weights, self.vocabulary)
-        epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probe, 1),
+        epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probed, 1),
                       self._accuracy(inference, self.dev, self.settings.beam_width))
         if self.settings.pick_loss:
             epoch.dev_loss = self._dev_loss(inference)

@@ -63,7 +63,7 @@ class SequenceObjective:
 
     def distance(self, instance: Instance, actions: Sequence[int]) -> float:
         """Edit distance between what the actions write and the target, divided by the longer length."""
-        output, target = execute(actions, instance, self.vocabulary), instance.sample.output
+        output, target = execute(actions, instance, self.vocabulary), instance.sample.target
         return editdistance.eval(output, target) / max(len(output), len(target), 1)
 
 

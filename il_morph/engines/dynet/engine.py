@@ -24,6 +24,7 @@ class DynetEngine:
     mem: int = 512
     autobatch: bool = False
     name = "dynet"
+    resumable = False
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         """There is nothing that DyNet does not do."""

@@ -66,3 +66,9 @@ class DynetLearner:
 
     def set_weights(self, weights: dict[str, np.ndarray]) -> None:
         self.network.set_weights(weights)
+
+    def state(self) -> dict[str, np.ndarray]:
+        raise TypeError("what DyNet's trainers remember cannot be read")
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        raise TypeError("what DyNet's trainers remember cannot be set")

@@ -1,0 +1,64 @@
+"""How a training went: its epochs and the best of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+import numpy as np
+
+
+@dataclass
+class Epoch:
+    """A row of the log."""
+
+    epoch: int
+    seconds: float
+    loss: Optional[float]
+    train_accuracy: float
+    dev_accuracy: float
+    dev_loss: Optional[float] = None
+
+    START = -1  # the epoch that stands for the model a training starts from
+    COLUMNS = ("epoch", "seconds", "loss", "train_accuracy", "dev_accuracy", "dev_loss")
+
+    def cells(self) -> list[str]:
+        values = [getattr(self, column) for column in self.COLUMNS]
+        return ["NA" if v is None else f"{v:.4f}" if isinstance(v, float) else str(v) for v in values]
+
+    def is_better_than(self, best: Optional["Epoch"]) -> bool:
+        """By the dev loss where it is taken (`--pick-loss`), else by the dev accuracy."""
+        if best is None:
+            return True
+        if self.dev_loss is not None and best.dev_loss is not None:
+            return self.dev_loss < best.dev_loss
+        return self.dev_accuracy > best.dev_accuracy
+
+
+@dataclass
+class Course:
+    """Patience counts from `best_trained`, which is not the model a training starts from: the first updates may throw
+    that off, and it takes epochs to come back and go beyond.
+    """
+
+    epochs: list[Epoch] = field(default_factory=list)
+    best: Optional[Epoch] = None
+    best_trained: Optional[Epoch] = None
+    weights: dict[str, np.ndarray] = field(default_factory=dict)  # of the best epoch
+
+    def add(self, epoch: Epoch, weights: dict[str, np.ndarray]) -> bool:
+        """Is it the best so far?"""
+        self.epochs.append(epoch)
+        if epoch.epoch != Epoch.START and epoch.is_better_than(self.best_trained):
+            self.best_trained = epoch
+        better = epoch.is_better_than(self.best)
+        if better:
+            self.best, self.weights = epoch, weights
+        return better
+
+    @property
+    def epochs_without_improvement(self) -> int:
+        return self.epochs[-1].epoch - self.best_trained.epoch if self.best_trained else 0
+
+    def next_epoch(self, first: int) -> int:
+        return self.epochs[-1].epoch + 1 if self.epochs else first
