@@ -239,6 +239,18 @@ def test_data_and_results_are_in_the_project_or_else_in_the_current_folder(tmp_p
                                 f"{tmp_path}/results/sigmorphon2016/task1/ca-d/german/1\n")
 
 
+def test_a_package_in_the_current_folder_is_not_taken_for_il_morph(tmp_path):
+    data = make_data("sigmorphon2016", tmp_path / "data")
+    (data / "il_morph").mkdir()
+    (data / "il_morph" / "__init__.py").write_text("raise SystemExit('the wrong one')\n")
+    code = "import sys; sys.path[0] = sys.argv.pop(1); from il_morph.commands import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code, PROJECT, "run", "sigmorphon2016", "--data=.", "--results=r",
+                           "--models=ca-d", "--languages=german", "--seeds=1", *SMALL], cwd=data, capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+    assert (data / "r/task1/ca-d/german/1/f.stats").exists()
+
+
 # Slurm's commands as far as they concern the names of files; tests/test_slurm.py has the real ones
 
 SBATCH = """#!/bin/sh
