@@ -1,4 +1,4 @@
-"""How long the runs of a table will still take."""
+"""How long the runs of a table will still take, and how that is shown."""
 import json
 import os
 import time
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from il_morph.reproduction.display import duration
+from il_morph.reproduction.display import Screen, Standing, duration
 from il_morph.reproduction.plan import PlannedRun
 from il_morph.reproduction.remaining import (AtWork, Experience, Pace, epochs_expected, last_end, read_pace,
                                              seconds_left, share_done, time_left)
@@ -118,6 +118,18 @@ def test_jobs_start_as_soon_as_a_slot_is_free():
     (9000, "2.5 h")])
 def test_durations_for_people(seconds, words):
     assert duration(seconds) == words
+
+
+def test_a_screen_is_drawn_over_the_last_one(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "4")
+    screen = Screen()
+    screen.show(Standing(4, 1, 0, ["one", "two", "three"], done=2.5, left=70.0))
+    screen.close(Standing(4, 3, 1, [], done=4, left=0.0))
+    first, second = capsys.readouterr().err.split("\r")[1:]
+    assert first.startswith("\033[J█") and first.endswith(
+        "| 1 of 4 done, 3 running, 0 failed, 70 s left\n  one\n  and 2 more"), "a terminal of four lines"
+    assert second.startswith("\033[2A\033[J█") and second.endswith("| 3 of 4 done, 0 running, 1 failed, 0 s left\n")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"training": null}', '{"training": {"epochs": "x"}}'])

@@ -175,7 +175,13 @@ def run_with_path(folder, path, table, *options):
                           env={"PATH": path}, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.skipif(not list(PROJECT.glob(".venv/installed*")), reason="needs the environment that bin/test.sh makes")
+def environment_is_made():
+    """Has bin/test.sh, or another script, installed what setup.py asks for now?"""
+    check = 'source bin/environment.sh && environment_works && is_installed "" "$(installation_state)"'
+    return subprocess.run(["bash", "-c", check], cwd=PROJECT, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not environment_is_made(), reason="needs the environment that bin/test.sh makes")
 def test_missing_data_costs_no_installation(tmp_path):
     done = run_with_path(tmp_path, bare_path(tmp_path, il_morph=False), "sigmorphon2016", "--languages=german")
     assert done.returncode == 2 and "cannot read" in done.stderr.splitlines()[0]
@@ -237,6 +243,18 @@ def test_data_and_results_are_in_the_project_or_else_in_the_current_folder(tmp_p
                           cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PROJECT)}, capture_output=True, text=True)
     assert done.stdout.endswith(f" {tmp_path}/mine/german-task1-train {tmp_path}/mine/german-task1-dev "
                                 f"{tmp_path}/results/sigmorphon2016/task1/ca-d/german/1\n")
+
+
+def test_a_package_in_the_current_folder_is_not_taken_for_il_morph(tmp_path):
+    data = make_data("sigmorphon2016", tmp_path / "data")
+    (data / "il_morph").mkdir()
+    (data / "il_morph" / "__init__.py").write_text("raise SystemExit('the wrong one')\n")
+    code = "import sys; sys.path[0] = sys.argv.pop(1); from il_morph.commands import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code, PROJECT, "run", "sigmorphon2016", "--data=.", "--results=r",
+                           "--models=ca-d", "--languages=german", "--seeds=1", *SMALL], cwd=data, capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+    assert (data / "r/task1/ca-d/german/1/f.stats").exists()
 
 
 # Slurm's commands as far as they concern the names of files; tests/test_slurm.py has the real ones
@@ -680,20 +698,22 @@ def test_a_terminal_shows_a_bar_and_what_runs_now(tmp_path):
     terminal, side = os.openpty()
     process = subprocess.Popen(
         [script("sigmorphon2016"), "--data", tmp_path / "data", "--results", tmp_path / "results", *SELECTION,
-         "--seeds=1", "--jobs=2", "--", "--epochs=40", "--patience=40", *SMALL[3:]],
+         "--seeds=1", "--jobs=2", *ENDLESS],
         env={**environment(tmp_path), "COLUMNS": "110", "LINES": "30"}, stdout=subprocess.DEVNULL, stderr=side)
     os.close(side)
-    shown = b""
+    shown, stopped, at_work = "", False, r"  task1 german ca-d seed 1: epoch \d+ of at most 100000, dev accuracy \d"
     try:
         while True:
-            shown += os.read(terminal, 4096)
+            shown += os.read(terminal, 4096).decode()
+            if not stopped and re.search(at_work, shown):
+                process.send_signal(signal.SIGINT)
+                stopped = True
     except OSError:  # the other side is closed
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=60) == 130 and stopped
     os.close(terminal)
-    screens = shown.decode().split("\033[J")
+    screens = shown.split("\033[J")
     assert "0 of 2 done, 2 running, 0 failed, ? left\r\n  task1 russian ca-d seed 1: starts\r\n" in screens[1]
-    assert re.search(r"  task1 german ca-d seed 1: epoch \d+ of at most 40, dev accuracy \d+\.\d", shown.decode())
-    assert screens[-1].startswith("█") and "2 of 2 done, 0 running, 0 failed, 0 s left" in screens[-1]
+    assert "0 of 2 done, 0 running, 0 failed" in screens[-1] and "the same command continues" in screens[-1]
     assert max(len(line) for screen in screens for line in screen.split("\r\n")) <= 110
 
 

@@ -11,10 +11,12 @@ from typing import Optional
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
 from il_morph.locks import FileLock
-from il_morph.reproduction.commit import PACKAGE, code_version
+from il_morph.reproduction.commit import code_version
 from il_morph.reproduction.plan import Job, PlannedRun
 from il_morph.results import RunFolder
 
+# Like `python -m`, but a folder il_morph in the current folder is not taken for this package.
+START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
@@ -23,14 +25,17 @@ class Busy(Exception):
 
 
 def il_morph(*arguments: str) -> list[str]:
-    """The command line of another il-morph with the code of this one."""
-    return [sys.executable, "-m", "il_morph", *arguments]
+    """The command line of another il-morph."""
+    return python("il_morph", *arguments)
+
+
+def python(module: str, *arguments: str) -> list[str]:
+    """The command line that runs a module of this package with the code of this process."""
+    return [sys.executable, "-c", START.format(path=sys.path, module=module), *arguments]
 
 
 def environment() -> dict[str, str]:
-    """One thread, and no other package from the current folder (from Python 3.11 on, which knows the variable)."""
-    elsewhere = {} if PACKAGE.parent == Path.cwd() else {"PYTHONSAFEPATH": "1"}
-    return {**os.environ, **ONE_THREAD, **elsewhere}
+    return {**os.environ, **ONE_THREAD}
 
 
 def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) -> Optional[subprocess.Popen]:

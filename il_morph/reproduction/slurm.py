@@ -1,7 +1,7 @@
 """The jobs of a table on a cluster with Slurm: one array for the runs, and a job after it for ensembles and table.
 
-Slurm's jobs come back here: `python -m il_morph.reproduction.slurm work LIST` does the share of one task of the array,
-`… finish LIST` the rest. LIST is a JSON file with all there is to know.
+Slurm's jobs come back here: this module with the arguments `work LIST` does the share of one task of the array, with
+`finish LIST` the rest. LIST is a JSON file with all there is to know.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from il_morph.files import read_bytes, write_atomically
 from il_morph.reproduction.facts import load_table
 from il_morph.reproduction.finish import finish_table
 from il_morph.reproduction.plan import Job, PlannedRun, first_unfinished
-from il_morph.reproduction.processes import environment, make_folder, train_in_order
+from il_morph.reproduction.processes import environment, make_folder, python, train_in_order
 from il_morph.results import ResultsTree
 
 TASK = "SLURM_ARRAY_TASK_ID"
@@ -129,7 +129,7 @@ def _number(submitted: subprocess.CompletedProcess) -> str:
 
 def _script(what: str, path: Path, output: str) -> str:
     """A command for any /bin/sh. It writes its output itself: in sbatch's --output some characters mean something."""
-    command = shlex.join([sys.executable, "-m", __spec__.name, what, str(path)])
+    command = shlex.join(python(__spec__.name, what, str(path)))
     return f"exec {command} >>{shlex.quote(str(path.parent))}/{output} 2>&1"
 
 
