@@ -9,7 +9,7 @@ from typing import Optional, Sequence
 from il_morph.data.dataformat import FEATURES, SIGMORPHON2016, DataFormat, format_of
 from il_morph.data.encodings import name_of, split_lines
 from il_morph.data.recognition import (TAGS, Doubtful, WrongFormat, check_format, doubtful, kind_of, kinds_of, recognise,
-                                         separator_of, usual_width)
+                                         separator_of, usual_rows, usual_width)
 from il_morph.data.rows import TAB, Rows, refuse_other_header, rows_of
 from il_morph.data.samples import Sample
 from il_morph.data.spelling import (AS_IS, Letters, normalised, warning_about_blanks, warning_about_letters,
@@ -160,10 +160,10 @@ def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataF
     known = format_of(columns, way.separator or (way.expected and way.expected.separator) or ";")
     if way.separator or way.expected or FEATURES not in columns:
         return known
-    usual = next(row for row in rows.rows if len(row) == usual_width(rows.rows))
-    place = known.columns_of(usual, rows.where(rows.rows.index(usual))).index(FEATURES)
-    kind = kind_of(row[place] for row in rows.rows if len(row) > place)
-    return format_of(columns, separator_of(kind, ";", columns, rows.rows, rows.name))
+    usual = usual_rows(rows.rows)
+    place = known.columns_of(usual[0], rows.where(rows.rows.index(usual[0]))).index(FEATURES)
+    kind = kind_of(row[place] for row in usual)
+    return format_of(columns, separator_of(kind, ";", columns, usual[0][place], rows.name))
 
 
 def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
@@ -177,7 +177,7 @@ def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
         return expected
     tags = kinds_of(rows.rows)[seen.columns.index(FEATURES)]
     if tags.name != TAGS and rows.header is None:
-        raise doubtful(rows.rows, rows.name, [expected.columns, seen.columns])
+        raise doubtful(usual_rows(rows.rows), rows.name, [expected.columns, seen.columns])
     return seen
 
 
