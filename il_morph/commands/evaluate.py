@@ -49,7 +49,7 @@ from il_morph.errors import InputError
 from il_morph.evaluation.analysis import Group, correct_lines, groups_of
 from il_morph.evaluation.comparison import Comparison, compare
 from il_morph.evaluation.edits import edits
-from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
+from il_morph.evaluation.entries import Entry, gold_entries, read_predictions, warn_of_spelling
 from il_morph.evaluation.scores import Scores, evaluate
 
 DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5}
@@ -93,6 +93,8 @@ def _findings(args: Arguments, way: Way) -> Findings:
     gold, names = gold_entries(data), args["PREDICTIONS"]
     predictions = [read_predictions(name, data.format, way.unicode) for name in names]
     scores = [evaluate(gold, each, data.format) for each in predictions]
+    for each in predictions:
+        warn_of_spelling(gold, each)
     findings = Findings(names, scores, [correct_lines(gold, each) for each in predictions])
     if args["--train"]:
         like_gold = replace(way, expected=data.format, because=f"{data.name} has")
