@@ -3,12 +3,28 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from il_morph.commands import main
 from il_morph.data.dataformat import split_outside_brackets
-from il_morph.data.formats import (FORMATS, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, Doubtful,
-                                   Sample, Way, format_named, format_of, parse_data, read_data, read_parts, read_samples)
+from il_morph.data.formats import (
+    FORMATS,
+    NO_FEATURES,
+    SIGMORPHON2016,
+    SIGMORPHON2017,
+    SIGMORPHON2022,
+    Doubtful,
+    Sample,
+    Way,
+    format_named,
+    format_of,
+    parse_data,
+    read_data,
+    read_parts,
+    read_samples,
+)
+from il_morph.data.reading import RECOGNISED
 from il_morph.errors import InputError
 from il_morph.reproduction.facts import NAMES, load_table
 from tests.cli import DEV, SHORT, SMALL, TRAIN, Run, as_2016, as_2017, error_of, in_two_columns
@@ -48,7 +64,7 @@ RIGHT = {
 }
 
 
-def parse(text, way=Way(), **options):
+def parse(text, way=RECOGNISED, **options):
     return parse_data(text.encode("utf-8"), "file", way, **options)
 
 
@@ -142,7 +158,8 @@ def test_other_names_are_refused(name):
                              "input 'gato', output 'N;PL', features 'V;SG'"]),
     ("gato\tN;X,PL\tgatos\n", ["'N' + 'X,PL'  (--feature-separator=\";\")",
                                 "'N;X' + 'PL'  (--feature-separator=\",\")"]),
-    ("gato\tPL\nrojo\tPL\n", ["input 'gato', features 'PL'", "input 'gato', output 'PL'"]),
+    ("gato\tPL\nrojo\tPL\n", ["input 'gato', features 'PL'  (--columns=input,features,output)",
+                               "input 'gato', output 'PL'  (--columns=input,output)"]),
     ("gato\tgatos\tN;PL\tgat-os\n", ["--columns=input,output,features,-"]),
     ("gato\tN;PL\tgatos\tgat-os\n", ["--columns=input,features,output,-"]),
     ("form\tlemma\tmsd\ngatos\tgato\tN;PL\n", [
@@ -388,8 +405,8 @@ def test_real_data_is_recognised_in_any_order_and_as_csv(name, pattern, number):
 
 # Anything else
 
-PIECES = ["\t", "\n", "\r\n", ",", ";", "|", "=", '"', "#", " ", "(", ")", "\0", "\ufeff", "é", "e\u0301", "A", "1", "-0.5",
-          "lemma", "form", "features", "walk", "V;PST", "pos=V", "⟪"]
+PIECES = ["\t", "\n", "\r\n", ",", ";", "|", "=", '"', "#", " ", "(", ")", "\0", "\ufeff", "é", "e\u0301", "A", "1",
+          "-0.5", "lemma", "form", "features", "walk", "V;PST", "pos=V", "⟪"]
 WAYS = [Way(), *map(Way, FORMATS.values()), *map(expecting, FORMATS.values()), Way(separator=","), Way(unicode="nfd"),
         Way(columns=("input", "-", "features", "output")), Way(columns=("output", "input"))]
 

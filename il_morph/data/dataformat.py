@@ -1,8 +1,9 @@
 """A format is an order of columns and a separator of features; the ones that have a name, and all others."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.data.samples import UNK, Sample, refuse_reserved
 from il_morph.errors import InputError

@@ -4,11 +4,22 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Callable, Iterable, Optional, Sequence
+from typing import Callable, Optional
 
-from il_morph.data.dataformat import (FEATURES, IGNORED, INPUT, NO_FEATURES, OUTPUT, SIGMORPHON2016, SIGMORPHON2017,
-                                      SIGMORPHON2022, DataFormat, format_of)
+from il_morph.data.dataformat import (
+    FEATURES,
+    IGNORED,
+    INPUT,
+    NO_FEATURES,
+    OUTPUT,
+    SIGMORPHON2016,
+    SIGMORPHON2017,
+    SIGMORPHON2022,
+    DataFormat,
+    format_of,
+)
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
 
@@ -64,7 +75,7 @@ def some_of(items: Sequence) -> Sequence:
 
 
 def separators_of(filled: Sequence[str]) -> list[str]:
-    return [separator for separator in SEPARATORS if most(lambda field: separator in field, filled)]
+    return [separator for separator in SEPARATORS if 2 * sum(separator in field for field in filled) > len(filled)]
 
 
 def attributes_of(filled: Sequence[str]) -> tuple[str, ...]:
@@ -225,9 +236,15 @@ def separator_of(kind: Kind, default: str, columns: Sequence[str], tag: str, nam
 
 def doubtful(rows: Sequence[Sequence[str]], name: str, readings: Sequence[Sequence[str]],
              reason: str = "it is not clear what the columns are") -> Doubtful:
-    ways = "\n".join(f"  {shown(rows[0], columns)}  (--columns={','.join(columns)})" for columns in readings)
+    ways = "\n".join(f"  {shown(rows[0], columns)}  (--columns={','.join(with_output(columns))})"
+                     for columns in readings)
     return Doubtful(f"{name}: {reason}; the first line is either\n{ways}\n"
                     "say which with --columns, and with --feature-separator what separates features")
+
+
+def with_output(columns: Sequence[str]) -> Sequence[str]:
+    """--columns names the output even where it is missing."""
+    return columns if OUTPUT in columns else [*columns, OUTPUT]
 
 
 def shown(row: Sequence[str], columns: Sequence[str]) -> str:

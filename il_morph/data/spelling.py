@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Iterable, Optional, Sequence
+from typing import Optional
 
 from il_morph.data.samples import Sample
 
@@ -32,7 +33,7 @@ class Letters:
     decomposed: Counter = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, text: str) -> "Letters":
+    def of(cls, text: str) -> Letters:
         """The letters of a text; their names are their composed forms."""
         letters = cls()
         if not unicodedata.is_normalized("NFD", text):
@@ -42,7 +43,7 @@ class Letters:
             letters.decomposed.update(decomposed_letters(text))
         return letters
 
-    def spelled_otherwise(self, other: "Letters") -> list[str]:
+    def spelled_otherwise(self, other: Letters) -> list[str]:
         """Letters that are written as one character here and as several there."""
         return sorted(self.composed.keys() & other.decomposed.keys())
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Sequence
 
 from il_morph.data.formats import Data, DataFormat, Way, check_format, name_of, parse_data, split_lines
 from il_morph.data.reading import format_for
