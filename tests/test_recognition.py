@@ -84,6 +84,7 @@ def test_the_first_line_of_each_order_is_read_as_it_should_be():
     ("2022", 'input, features separated by ";", output (3 lines)'),
     ("2016", 'input, features separated by ",", output (3 lines)'),
     ("two columns", "input, output (3 lines)"),
+    ("lemmatization", "input, a column that is ignored, output (3 lines)"),
     ("one column", "input (3 lines)"),
     ("covered 2017", 'input, features separated by ";" (2 lines)'),
 ])
@@ -303,8 +304,10 @@ def train_on(tmp_path):
     (as_2022(TRAIN).replace(";", "+"), ["--columns=input,features,output", "--feature-separator=+"],
      "input,features,output:+", ["<UNK>", "V", "N"]),
 ], ids=["2017", "2016", "2022", "two columns", "another"])
-def test_a_model_keeps_the_format_that_was_recognised(train_on, text, flags, name, pos):
+def test_a_model_keeps_the_format_that_was_recognised(train_on, caplog, text, flags, name, pos):
+    caplog.set_level("INFO")
     run = train_on(text, *flags)
+    assert f"any.tsv: {parse(text, Way(separator='+') if flags else RECOGNISED).description}" in caplog.text
     assert run.settings["format"] == name
     vocabulary = run.model.vocabulary
     assert (vocabulary.pos and vocabulary.pos.symbols) == pos

@@ -64,8 +64,8 @@ class DataFormat:
 
     def described(self, number: int) -> str:
         """`input, output, features separated by ";"`, for lines with this number of columns."""
-        names = {FEATURES: "features" + (f' separated by "{self.separator}"' if self.separator else " (ignored)"),
-                 IGNORED: "an ignored column"}
+        ignored = "a column that is ignored"
+        names = {FEATURES: f'features separated by "{self.separator}"' if self.separator else ignored, IGNORED: ignored}
         return ", ".join(names.get(column, column) for column in self.columns_of([""] * number, "described"))
 
 
