@@ -184,7 +184,7 @@ def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataF
     if way.separator or way.expected or FEATURES not in columns:
         return known
     usual = usual_rows(rows.rows)
-    place = known.columns_of(usual[0], rows.where(rows.rows.index(usual[0]))).index(FEATURES)
+    place = known.columns_of(usual[0], rows.where(rows.rows.index(list(usual[0])))).index(FEATURES)
     kind = kind_of(row[place] for row in usual)
     return format_of(columns, separator_of(kind, ";", columns, usual[0][place], rows.name))
 
