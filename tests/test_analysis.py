@@ -5,7 +5,8 @@ import random
 from itertools import product
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from il_morph.commands import main
 from il_morph.evaluation.comparison import bootstrap, compare, mcnemar
@@ -86,15 +87,15 @@ def test_wrong_lines_are_listed_with_edits(files, capsys):
     text = evaluated(capsys, "--errors", files["gold"], files["first"])
     rows = [line.split() for line in text.splitlines()]
     assert "2 wrong lines" in text
-    assert ["2", "walk", "V;PRS", "walks", "walkes", *"w a l k -e s".split()] in rows
-    assert ["4", "mix", "V;PRS", "mixes", "mxis", *"m -x i +x +e s".split()] in rows
+    assert ["2", "walk", "V;PRS", "walks", "walkes", "5", *["w", "a", "l", "k", "-e", "s"]] in rows
+    assert ["4", "mix", "V;PRS", "mixes", "mxis", "2", *["m", "-x", "i", "+x", "+e", "s"]] in rows
     result = json.loads(evaluated(capsys, "--errors", "--format=json", files["gold"], files["first"], files["gold"]))
     assert [len(file["errors"]) for file in result["files"]] == [2, 0]
     assert result["files"][0]["errors"][0] == {"line": 2, "input": "walk", "features": "V;PRS", "gold": "walks",
-                                               "prediction": "walkes", "edits": "w a l k -e s"}
+                                               "prediction": "walkes", "wrong_from": 5, "edits": "w a l k -e s"}
     table = evaluated(capsys, "--errors", "--format=tsv", files["gold"], files["first"])
     rows = [line.split("\t") for line in table.splitlines()]
-    assert rows[0] == ["file", "line", "input", "features", "gold", "prediction", "edits"]
+    assert rows[0] == ["file", "line", "input", "features", "gold", "prediction", "wrong_from", "edits"]
     assert rows[1][:2] == [files["first"], "2"]
 
 

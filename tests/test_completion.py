@@ -32,7 +32,8 @@ def test_commands_are_completed():
 
 @pytest.mark.parametrize("words, expected", [
     (["train", "--dynet-s"], ["--dynet-seed="]), (["predict", "--nb"], ["--nbest="]),
-    (["evaluate", "--err"], ["--errors"]), (["split", "--split"], ["--split-by="]), (["completion", "z"], ["zsh"]), (["predict", "--sigm"], [""]),
+    (["evaluate", "--err"], ["--errors"]), (["split", "--split"], ["--split-by="]),
+    (["completion", "z"], ["zsh"]), (["predict", "--sigm"], [""]),
 ])
 def test_flags_and_words_are_completed(words, expected):
     assert completed("il-morph", *words) == expected
@@ -57,7 +58,8 @@ def test_every_flag_of_a_usage_text_is_offered(command):
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
 def test_zsh_understands_its_script():
     line = "autoload -U compinit; compinit -D; eval \"$(cat)\"; print $_comps[il-morph]"
-    process = subprocess.run(["zsh", "-c", line], input=completion.zsh_script(), capture_output=True, text=True, timeout=60)
+    process = subprocess.run(["zsh", "-c", line], input=completion.zsh_script(), capture_output=True, text=True,
+                             timeout=60)
     assert (process.returncode, process.stdout, process.stderr) == (0, "_il_morph\n", "")
 
 

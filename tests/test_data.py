@@ -3,10 +3,22 @@ import sys
 import types
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
-from il_morph.data.formats import (BEGIN, END, FORMATS, GAP, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017,
-                           Sample, format_from_flags, parse_samples, read_samples)
+from il_morph.data.formats import (
+    BEGIN,
+    END,
+    FORMATS,
+    GAP,
+    NO_FEATURES,
+    SIGMORPHON2016,
+    SIGMORPHON2017,
+    Sample,
+    format_from_flags,
+    parse_samples,
+    read_samples,
+)
 from il_morph.errors import InputError
 from tests.shared import SHARED, needs_shared, reference_rows
 
@@ -74,7 +86,7 @@ def test_empty_files(text):
 
 
 def test_bytes_that_are_not_utf8_are_located():
-    data = "é\tpos=V\té\n".encode("utf-8") * 2 + "é\tpos=V\té\n".encode("latin-1")
+    data = "é\tpos=V\té\n".encode() * 2 + "é\tpos=V\té\n".encode("latin-1")
     with pytest.raises(InputError, match="^file, line 3: not UTF-8"):
         parse_samples(data, SIGMORPHON2016, "file")
 

@@ -213,3 +213,18 @@ def test_a_model_that_cannot_be_written_leaves_nothing_behind(tmp_path):
     with pytest.raises(InputError, match="cannot write"):
         save_model(tmp_path / "no folder" / "f.model", random_model())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_from_before_unicode_forms_are_read_as_they_are(path):
+    settings = json.loads(members(path)["header.json"])["settings"]
+    assert settings.pop("unicode") == "as-is"
+    rewrite(path, **header(path, settings=settings))
+    assert load_model(path).vocabulary.settings.unicode == "as-is"
+
+
+def test_formats_without_a_name_of_their_own_are_kept(tmp_path):
+    model = random_model(format="features,-,input,output:+", samples=[Sample("walk", "V+PST", "walked")])
+    save_model(tmp_path / "f.model", model)
+    fmt = load_model(tmp_path / "f.model").vocabulary.format
+    assert (fmt.columns, fmt.separator) == (("features", "-", "input", "output"), "+")
+    assert fmt.features("V+ACC(2+SG)") == ("V", "ACC(2+SG)")

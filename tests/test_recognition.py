@@ -1,11 +1,30 @@
 """Which format a file has: real samples of each, what is doubtful, and all the data there is."""
+import csv
+import io
+
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from il_morph.commands import main
 from il_morph.data.dataformat import split_outside_brackets
-from il_morph.data.formats import (FORMATS, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, Doubtful,
-                                   Sample, Way, format_named, format_of, parse_data, read_data, read_parts)
+from il_morph.data.formats import (
+    FORMATS,
+    NO_FEATURES,
+    SIGMORPHON2016,
+    SIGMORPHON2017,
+    SIGMORPHON2022,
+    Doubtful,
+    Sample,
+    Way,
+    format_named,
+    format_of,
+    parse_data,
+    read_data,
+    read_parts,
+    read_samples,
+)
+from il_morph.data.reading import RECOGNISED
 from il_morph.errors import InputError
 from il_morph.reproduction.facts import NAMES, load_table
 from tests.cli import DEV, SHORT, SMALL, TRAIN, Run, as_2016, as_2017, error_of, in_two_columns
@@ -45,7 +64,7 @@ RIGHT = {
 }
 
 
-def parse(text, way=Way(), **options):
+def parse(text, way=RECOGNISED, **options):
     return parse_data(text.encode("utf-8"), "file", way, **options)
 
 
@@ -65,6 +84,7 @@ def test_the_first_line_of_each_order_is_read_as_it_should_be():
     ("2022", 'input, features separated by ";", output (3 lines)'),
     ("2016", 'input, features separated by ",", output (3 lines)'),
     ("two columns", "input, output (3 lines)"),
+    ("lemmatization", "input, a column that is ignored, output (3 lines)"),
     ("one column", "input (3 lines)"),
     ("covered 2017", 'input, features separated by ";" (2 lines)'),
 ])
@@ -139,7 +159,8 @@ def test_other_names_are_refused(name):
                              "input 'gato', output 'N;PL', features 'V;SG'"]),
     ("gato\tN;X,PL\tgatos\n", ["'N' + 'X,PL'  (--feature-separator=\";\")",
                                 "'N;X' + 'PL'  (--feature-separator=\",\")"]),
-    ("gato\tPL\nrojo\tPL\n", ["input 'gato', features 'PL'", "input 'gato', output 'PL'"]),
+    ("gato\tPL\nrojo\tPL\n", ["input 'gato', features 'PL'  (--columns=input,features,output)",
+                               "input 'gato', output 'PL'  (--columns=input,output)"]),
     ("gato\tgatos\tN;PL\tgat-os\n", ["--columns=input,output,features,-"]),
     ("gato\tN;PL\tgatos\tgat-os\n", ["--columns=input,features,output,-"]),
     ("form\tlemma\tmsd\ngatos\tgato\tN;PL\n", [
@@ -283,8 +304,10 @@ def train_on(tmp_path):
     (as_2022(TRAIN).replace(";", "+"), ["--columns=input,features,output", "--feature-separator=+"],
      "input,features,output:+", ["<UNK>", "V", "N"]),
 ], ids=["2017", "2016", "2022", "two columns", "another"])
-def test_a_model_keeps_the_format_that_was_recognised(train_on, text, flags, name, pos):
+def test_a_model_keeps_the_format_that_was_recognised(train_on, caplog, text, flags, name, pos):
+    caplog.set_level("INFO")
     run = train_on(text, *flags)
+    assert f"any.tsv: {parse(text, Way(separator='+') if flags else RECOGNISED).description}" in caplog.text
     assert run.settings["format"] == name
     vocabulary = run.model.vocabulary
     assert (vocabulary.pos and vocabulary.pos.symbols) == pos
@@ -358,3 +381,46 @@ def assert_covered_part_is_recognised(data):
         assert covered.format.separator == data.format.separator, data.name
         assert [(sample.input, sample.tag) for sample in covered.samples] == [
             (sample.input, sample.tag) for sample in data.samples[:40]], data.name
+
+
+ORDERS = [("input", "output", "features"), ("input", "features", "output"), ("features", "input", "output")]
+
+
+@needs_shared
+@pytest.mark.parametrize("name, pattern", [("sigmorphon2016", "*-dev"), ("sigmorphon2017", "task1/*-train-low")])
+@pytest.mark.parametrize("number", [5, 100])
+def test_real_data_is_recognised_in_any_order_and_as_csv(name, pattern, number):
+    fmt = FORMATS[name]
+    files = sorted((SHARED / "data" / name).glob(pattern))
+    assert len(files) >= 10
+    for path in files:
+        samples = read_samples(path, fmt)[:number]
+        for order in ORDERS:
+            lines = [format_of(order, fmt.separator).line(sample, sample.output) for sample in samples]
+            text = "".join(line + "\n" for line in lines)
+            assert parse(text).samples == parse(text, expecting(fmt)).samples == samples, (path, order)
+        for delimiter in ",;":
+            text = io.StringIO()
+            rows = [(sample.input, sample.tag, sample.output) for sample in samples]
+            csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+            assert parse(text.getvalue(), need_output=True).samples == samples, (path, delimiter)
+
+
+# Anything else
+
+PIECES = ["\t", "\n", "\r\n", ",", ";", "|", "=", '"', "#", " ", "(", ")", "\0", "\ufeff", "é", "e\u0301", "A", "1",
+          "-0.5", "lemma", "form", "features", "walk", "V;PST", "pos=V", "⟪"]
+WAYS = [Way(), *map(Way, FORMATS.values()), *map(expecting, FORMATS.values()), Way(separator=","), Way(unicode="nfd"),
+        Way(columns=("input", "-", "features", "output")), Way(columns=("output", "input"))]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join), st.sampled_from(WAYS), st.booleans())
+def test_whatever_stands_in_a_file_is_read_or_refused(text, way, need_output):
+    try:
+        data = parse(text, way, need_output=need_output)
+    except InputError as error:
+        assert str(error).startswith("file")
+    else:
+        assert format_named(data.format.name) == data.format
+        assert len(data.samples) == len(data.rows.rows) > 0
+        assert data.description and len(data.warnings()) <= 3

@@ -2,7 +2,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from il_morph.commands import main
 from il_morph.data.formats import Sample, read_data

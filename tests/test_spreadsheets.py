@@ -5,12 +5,22 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 import il_morph
 from il_morph.commands import main
-from il_morph.data.formats import (NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, Sample, Way, parse_data,
-                                   read_data, read_parts)
+from il_morph.data.formats import (
+    NO_FEATURES,
+    SIGMORPHON2016,
+    SIGMORPHON2017,
+    Sample,
+    Way,
+    parse_data,
+    read_data,
+    read_parts,
+)
+from il_morph.data.reading import RECOGNISED
 from il_morph.data.spelling import Letters
 from il_morph.errors import InputError
 from tests.cli import SHORT, SMALL, TRAIN, Run, as_2017, error_of
@@ -19,11 +29,11 @@ OF_2017 = "walk\twalked\tV;PST\ngo\twent\tV;PST\n"
 SAMPLES = [Sample("walk", "V;PST", "walked"), Sample("go", "V;PST", "went")]
 
 
-def parse(text, way=Way(), name="file", **options):
+def parse(text, way=RECOGNISED, name="file", **options):
     return parse_data(text if isinstance(text, bytes) else text.encode("utf-8"), name, way, **options)
 
 
-def error(text, way=Way(), **options):
+def error(text, way=RECOGNISED, **options):
     with pytest.raises(InputError) as caught:
         parse(text, way, **options)
     return str(caught.value)
@@ -183,7 +193,7 @@ def test_cyrillic_is_told_from_western_letters():
 
 
 def test_one_broken_line_among_utf8_is_not_converted():
-    data = "hören\tgehört\tV;PTCP\n".encode("utf-8") + "können\tgekonnt\tV;PTCP\n".encode("latin-1")
+    data = "hören\tgehört\tV;PTCP\n".encode() + "können\tgekonnt\tV;PTCP\n".encode("latin-1")
     message = error(data)
     assert message.startswith("file, line 2: not UTF-8") and "iconv" not in message
 
@@ -210,7 +220,7 @@ def mixed(first, second):
 
 def test_a_letter_in_two_spellings_is_warned_about():
     (warning,) = parse(mixed(COMPOSED, DECOMPOSED)).warnings()
-    assert warning.startswith("file: é is written as one character (2 times) and as a letter with a combining mark "
+    assert warning.startswith("file writes é as one character (2 times) and as a letter with a combining mark "
                               "(2 times)")
     assert parse(mixed(COMPOSED, COMPOSED)).warnings() == parse(mixed(DECOMPOSED, DECOMPOSED)).warnings() == []
     assert parse(mixed(COMPOSED, "o\u0302")).warnings() == []  # different letters
@@ -229,7 +239,7 @@ def test_unicode_forms_on_request(form):
 def test_a_text_in_one_form_never_clashes_with_itself(text):
     for form in ("NFC", "NFD"):
         letters = Letters.of(unicodedata.normalize(form, text))
-        assert letters.clash(letters) == []
+        assert letters.spelled_otherwise(letters) == []
 
 
 def test_files_in_two_forms_are_warned_about(tmp_path, caplog):
@@ -237,10 +247,14 @@ def test_files_in_two_forms_are_warned_about(tmp_path, caplog):
     gold.write_text(mixed(COMPOSED, COMPOSED), encoding="utf-8")
     predictions.write_text(mixed(DECOMPOSED, DECOMPOSED), encoding="utf-8")
     read_parts(gold, predictions, None, Way())
-    assert f"{gold} and {predictions} write é in different ways" in caplog.text
+    assert (f"{gold} writes é as one character (4 times) and {predictions} as a letter with a combining mark "
+            "(4 times); --unicode=nfc") in caplog.text
+    caplog.clear()
+    read_parts(predictions, gold, None, Way())
+    assert f"{gold} writes é as one character (4 times) and {predictions} as a letter" in caplog.text
     caplog.clear()
     read_parts(gold, predictions, None, Way(unicode="nfc"))
-    assert "different ways" not in caplog.text
+    assert "combining mark" not in caplog.text
 
 
 def test_evaluate_names_and_mends_a_difference_of_forms(tmp_path, capsys):
@@ -250,6 +264,15 @@ def test_evaluate_names_and_mends_a_difference_of_forms(tmp_path, capsys):
     assert "compare them with --unicode=nfc" in error_of(capsys, "evaluate", str(gold), str(predictions))
     assert main(["evaluate", "--unicode=nfc", str(gold), str(predictions)]) == 0
     assert capsys.readouterr().out.split()[:2] == ["accuracy", "100.0000"]
+
+
+def test_evaluate_warns_of_outputs_in_another_form(tmp_path, capsys, caplog):
+    gold, predictions = tmp_path / "gold", tmp_path / "predictions"
+    gold.write_text(f"cafe\tcaf{COMPOSED}s\tN;PL\n", encoding="utf-8")
+    predictions.write_text(f"cafe\tcaf{DECOMPOSED}s\tN;PL\n", encoding="utf-8")
+    assert main(["evaluate", str(gold), str(predictions)]) == 0
+    assert capsys.readouterr().out.split()[:2] == ["accuracy", "0.0000"]
+    assert f"{gold} writes é as one character (1 times) and {predictions} as a letter with" in caplog.text
 
 
 @pytest.fixture

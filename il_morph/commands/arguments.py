@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable, Optional
 
 import docopt
 
@@ -11,7 +12,7 @@ from il_morph.data.formats import Way, complaint_about_columns, format_from_flag
 from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.errors import InputError
 
-Arguments = Dict[str, Any]
+Arguments = dict[str, Any]
 
 
 class UsageError(InputError):
@@ -125,15 +126,15 @@ def _bad_value(args: Arguments, flag: str, expected: str) -> InputError:
     return InputError(f"{flag} takes {expected}, not {args[flag]!r}")
 
 
-def _unknown_flags(doc: str, argv: Sequence[str]) -> List[str]:
+def _unknown_flags(doc: str, argv: Sequence[str]) -> list[str]:
     known = re.findall(r"--[\w-]+", doc) + ["--help"]
     return [flag for flag in _flags(argv) if not any(name.startswith(flag) for name in known)]
 
 
-def _repeated_flags(argv: Sequence[str]) -> List[str]:
+def _repeated_flags(argv: Sequence[str]) -> list[str]:
     given = _flags(argv)
     return [flag for flag in given if given.count(flag) > 1]
 
 
-def _flags(argv: Sequence[str]) -> List[str]:
+def _flags(argv: Sequence[str]) -> list[str]:
     return [argument.split("=")[0] for argument in argv if re.match(r"--\w", argument)]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from il_morph.commands import COMMANDS
 from il_morph.commands.arguments import parse_arguments
 
-OPTION = re.compile(r"^  (?:-\w )?(--[\w-]+)(=\S+)?  +(\S.*)$", re.MULTILINE)
+OPTION = re.compile(r"^  (?:-\w )?(--[\w-]+)([ =]\S+)?  +(\S.*)$", re.MULTILINE)
 CHOICE = re.compile(r"\((\w+(?: \| \w+)+)\)")
 
 

@@ -23,16 +23,15 @@ Options:
 from __future__ import annotations
 
 import sys
-from typing import List
 
 from il_morph.commands.arguments import parse_arguments, way_of_reading
 from il_morph.data.formats import Sample
-from il_morph.evaluation.voting import ensemble
 from il_morph.evaluation.entries import read_first_predictions, read_predictions
+from il_morph.evaluation.voting import ensemble
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 
 
-def run(argv: List[str]) -> int:
+def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     to_stream = args["OUTPUT"] == STREAM
     if not to_stream:

@@ -20,8 +20,9 @@ Arguments:
 
 Options:
   --train=FILE      the training data of the model: where is it right?
-  --errors          list the lines that are wrong, with what turns the prediction into the
-                    gold output: x stays, -x goes, +x comes, ␣ is a blank
+  --errors          list the lines that are wrong, with the first character that is (wrong_from)
+                    and what turns the prediction into the gold output: x stays, -x goes, +x comes,
+                    ␣ is a blank
   --compare         of two files of predictions: is the second better? Paired bootstrap and
                     McNemar's exact test
   --resamples=N     resamples of the bootstrap [default: 10000]
@@ -40,37 +41,38 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Optional
 
 from il_morph.commands.arguments import Arguments, choice, integer, parse_arguments, way_of_reading
 from il_morph.data.formats import Way, read_data
 from il_morph.errors import InputError
 from il_morph.evaluation.analysis import Group, correct_lines, groups_of
 from il_morph.evaluation.comparison import Comparison, compare
-from il_morph.evaluation.edits import edits
-from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
+from il_morph.evaluation.edits import edits, first_difference
+from il_morph.evaluation.entries import Entry, gold_entries, read_predictions, warn_of_spelling
 from il_morph.evaluation.scores import Scores, evaluate
 
 DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5}
-SUMMARY: Dict[str, Callable[[Sequence[float]], float]] = {
+SUMMARY: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": statistics.fmean, "sd": statistics.stdev, "min": min, "max": max}
-ERROR_COLUMNS = ["line", "input", "features", "gold", "prediction", "edits"]
+ERROR_COLUMNS = ["line", "input", "features", "gold", "prediction", "wrong_from", "edits"]
 
 
 @dataclass
 class Findings:
     """What is found out about the predictions in some files."""
 
-    names: List[str]
-    scores: List[Scores]
-    correct: List[List[bool]]
-    groups: List[Group] = field(default_factory=list)
-    errors: Optional[List[List[List[str]]]] = None  # of each file the cells of ERROR_COLUMNS
+    names: list[str]
+    scores: list[Scores]
+    correct: list[list[bool]]
+    groups: list[Group] = field(default_factory=list)
+    errors: Optional[list[list[list[str]]]] = None  # of each file the cells of ERROR_COLUMNS
     comparison: Optional[Comparison] = None
 
 
-def run(argv: List[str]) -> int:
+def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     layout = choice(args, "--format", ("text", "tsv", "json"))
     _check_flags(args, layout)
@@ -93,6 +95,8 @@ def _findings(args: Arguments, way: Way) -> Findings:
     gold, names = gold_entries(data), args["PREDICTIONS"]
     predictions = [read_predictions(name, data.format, way.unicode) for name in names]
     scores = [evaluate(gold, each, data.format) for each in predictions]
+    for each in predictions:
+        warn_of_spelling(gold, each)
     findings = Findings(names, scores, [correct_lines(gold, each) for each in predictions])
     if args["--train"]:
         like_gold = replace(way, expected=data.format, because=f"{data.name} has")
@@ -105,12 +109,13 @@ def _findings(args: Arguments, way: Way) -> Findings:
     return findings
 
 
-def _errors(gold: Sequence[Entry], predictions: Sequence[Entry]) -> List[List[str]]:
+def _errors(gold: Sequence[Entry], predictions: Sequence[Entry]) -> list[list[str]]:
     rows = []
     for one, other in zip(gold, predictions):
         right, given = one.outputs[0], other.outputs[0]
         if right != given:
-            rows.append([str(one.line), one.input, one.tag, right, given, edits(given, right)])
+            rows.append([str(one.line), one.input, one.tag, right, given, str(first_difference(given, right)),
+                         edits(given, right)])
     return rows
 
 
@@ -146,26 +151,26 @@ def _as_tsv(findings: Findings) -> str:
 
 def _as_json(findings: Findings) -> str:
     figures = [each.as_dict() for each in findings.scores]
-    files: List[Dict[str, Any]] = [{"file": name, **each} for name, each in zip(findings.names, figures)]
+    files: list[dict[str, Any]] = [{"file": name, **each} for name, each in zip(findings.names, figures)]
     for index, file in enumerate(files):
         if findings.groups:
             file["groups"] = [{"section": group.section, "name": group.name, "lines": len(group.lines),
                                "accuracy": group.accuracy(findings.correct[index])} for group in findings.groups]
         if findings.errors is not None:
-            file["errors"] = [{**dict(zip(ERROR_COLUMNS, cells)), "line": int(cells[0])}
+            file["errors"] = [{**dict(zip(ERROR_COLUMNS, cells)), "line": int(cells[0]), "wrong_from": int(cells[5])}
                               for cells in findings.errors[index]]
-    result: Dict[str, Any] = {"files": files, "summary": _summary(figures)}
+    result: dict[str, Any] = {"files": files, "summary": _summary(figures)}
     if findings.comparison is not None:
         result["comparison"] = findings.comparison.as_dict()
     return json.dumps(result, ensure_ascii=False, indent=2) + "\n"
 
 
-def _group_rows(findings: Findings) -> List[List[str]]:
+def _group_rows(findings: Findings) -> list[list[str]]:
     return [[group.section, group.name, str(len(group.lines)),
              *(f"{group.accuracy(correct):.4f}" for correct in findings.correct)] for group in findings.groups]
 
 
-def _summary(figures: Sequence[Dict[str, float]]) -> Dict[str, Dict[str, float]]:
+def _summary(figures: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
     """Mean, sample standard deviation, minimum and maximum of each figure of several files."""
     if len(figures) == 1:
         return {}
@@ -173,7 +178,7 @@ def _summary(figures: Sequence[Dict[str, float]]) -> Dict[str, Dict[str, float]]
             for name, function in SUMMARY.items()}
 
 
-def _rows(findings: Findings) -> List[List[str]]:
+def _rows(findings: Findings) -> list[list[str]]:
     """A table whose last rows summarise the rounded figures above them, as the published ones do."""
     rounded = [{measure: round(getattr(each, measure), decimals)
                 for measure, decimals in DECIMALS.items()} for each in findings.scores]
@@ -184,7 +189,7 @@ def _rows(findings: Findings) -> List[List[str]]:
     return rows
 
 
-def _cells(figures: Dict[str, float]) -> List[str]:
+def _cells(figures: dict[str, float]) -> list[str]:
     return [f"{figures[measure]:.{decimals}f}" for measure, decimals in DECIMALS.items()]
 
 
@@ -194,7 +199,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
                      for row in rows)
 
 
-def _padded(rows: Sequence[Sequence[str]]) -> List[List[str]]:
+def _padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Columns of words: all but the last as wide as their longest cell."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [[*map(str.ljust, row[:-1], widths[:-1]), row[-1]] for row in rows]

@@ -23,17 +23,18 @@ Options:
 from __future__ import annotations
 
 import sys
-from typing import Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
+from il_morph.bars import bar
 from il_morph.commands.arguments import Arguments, choice, integer, named_columns, optional, parse_arguments
 from il_morph.data.formats import Data, DataFormat, Sample, Way, read_data
 from il_morph.data.spelling import FORMS
+from il_morph.errors import InputError
+from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH, Hypothesis
 from il_morph.model.settings import MAX_BEAM_WIDTH
-from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
-from il_morph.bars import bar
 
 
 def run(argv: list[str]) -> int:

@@ -1,8 +1,9 @@
 """A format is an order of columns and a separator of features; the ones that have a name, and all others."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.data.samples import UNK, Sample, refuse_reserved
 from il_morph.errors import InputError
@@ -63,8 +64,8 @@ class DataFormat:
 
     def described(self, number: int) -> str:
         """`input, output, features separated by ";"`, for lines with this number of columns."""
-        names = {FEATURES: "features" + (f' separated by "{self.separator}"' if self.separator else " (ignored)"),
-                 IGNORED: "an ignored column"}
+        ignored = "a column that is ignored"
+        names = {FEATURES: f'features separated by "{self.separator}"' if self.separator else ignored, IGNORED: ignored}
         return ", ".join(names.get(column, column) for column in self.columns_of([""] * number, "described"))
 
 

@@ -1,8 +1,18 @@
 """The door of this room: samples, their formats, and reading them."""
 from __future__ import annotations
 
-from il_morph.data.dataformat import (FORMATS, NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, DataFormat,
-                                      complaint_about_columns, format_from_flags, format_named, format_of)
+from il_morph.data.dataformat import (
+    FORMATS,
+    NO_FEATURES,
+    SIGMORPHON2016,
+    SIGMORPHON2017,
+    SIGMORPHON2022,
+    DataFormat,
+    complaint_about_columns,
+    format_from_flags,
+    format_named,
+    format_of,
+)
 from il_morph.data.encodings import name_of, split_lines
 from il_morph.data.reading import Data, Parts, Way, parse_data, parse_samples, read_data, read_parts, read_samples
 from il_morph.data.recognition import Doubtful, WrongFormat, check_format, recognise
@@ -11,6 +21,6 @@ from il_morph.data.samples import BEGIN, END, GAP, RESERVED, UNK, Sample
 __all__ = [
     "BEGIN", "END", "GAP", "RESERVED", "UNK", "Sample", "DataFormat", "FORMATS", "NO_FEATURES", "SIGMORPHON2016",
     "SIGMORPHON2017", "SIGMORPHON2022", "complaint_about_columns", "format_from_flags", "format_named", "format_of",
-    "Doubtful", "WrongFormat", "check_format", "recognise", "Data", "Parts", "Way", "parse_data", "parse_samples", "read_data", "read_parts",
-    "read_samples", "name_of", "split_lines",
+    "Doubtful", "WrongFormat", "check_format", "recognise", "Data", "Parts", "Way", "parse_data", "parse_samples",
+    "read_data", "read_parts", "read_samples", "name_of", "split_lines",
 ]

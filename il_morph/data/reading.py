@@ -2,18 +2,37 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, SIGMORPHON2016, DataFormat, format_of
 from il_morph.data.encodings import name_of, split_lines
-from il_morph.data.recognition import (TAGS, Doubtful, WrongFormat, check_format, doubtful, kind_of, kinds_of, recognise,
-                                         separator_of, usual_width)
+from il_morph.data.recognition import (
+    TAGS,
+    Doubtful,
+    WrongFormat,
+    check_format,
+    doubtful,
+    kind_of,
+    kinds_of,
+    recognise,
+    separator_of,
+    usual_rows,
+    usual_width,
+)
 from il_morph.data.rows import TAB, Rows, refuse_other_header, rows_of
 from il_morph.data.samples import Sample
-from il_morph.data.spelling import (AS_IS, Letters, normalised, warning_about_blanks, warning_about_letters,
-                                    warning_about_quotes, warning_across)
+from il_morph.data.spelling import (
+    AS_IS,
+    Letters,
+    normalised,
+    warning_about_blanks,
+    warning_about_letters,
+    warning_about_quotes,
+    warning_across,
+)
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
 
@@ -35,6 +54,9 @@ class Way:
     def known(self) -> Optional[DataFormat]:
         """The format as far as it is known before the file is looked at."""
         return format_of(self.columns, self.separator or ";") if self.columns else self.format or self.expected
+
+
+RECOGNISED = Way()  # nothing is said
 
 
 @dataclass(frozen=True)
@@ -80,7 +102,8 @@ def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = F
     return parse_data(data, name, Way(fmt), need_output).samples
 
 
-def read_data(path: PathLike, way: Way = Way(), *, need_output: bool = False, content: Optional[bytes] = None) -> Data:
+def read_data(path: PathLike, way: Way = RECOGNISED, *, need_output: bool = False,
+              content: Optional[bytes] = None) -> Data:
     """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right."""
     data = parse_data(read_bytes(path) if content is None else content, name_of(path), way, need_output)
     if str(path) != STREAM or data.rows.remarks or data.format != way.expected:  # a stream as expected: not a word
@@ -124,7 +147,7 @@ def warn_across(files: Sequence[Data]) -> None:
             log.warning("%s", warning)
 
 
-def parse_data(data: bytes, name: str, way: Way = Way(), need_output: bool = False) -> Data:
+def parse_data(data: bytes, name: str, way: Way = RECOGNISED, need_output: bool = False) -> Data:
     """Parse the content of a data file called `name`; covered as a whole or not at all."""
     known = way.known
     words_alone = not need_output and (known is None or known.separator is None)
@@ -160,10 +183,10 @@ def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataF
     known = format_of(columns, way.separator or (way.expected and way.expected.separator) or ";")
     if way.separator or way.expected or FEATURES not in columns:
         return known
-    usual = next(row for row in rows.rows if len(row) == usual_width(rows.rows))
-    place = known.columns_of(usual, rows.where(rows.rows.index(usual))).index(FEATURES)
-    kind = kind_of(row[place] for row in rows.rows if len(row) > place)
-    return format_of(columns, separator_of(kind, ";", columns, rows.rows, rows.name))
+    usual = usual_rows(rows.rows)
+    place = known.columns_of(usual[0], rows.where(rows.rows.index(list(usual[0])))).index(FEATURES)
+    kind = kind_of(row[place] for row in usual)
+    return format_of(columns, separator_of(kind, ";", columns, usual[0][place], rows.name))
 
 
 def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
@@ -177,7 +200,7 @@ def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
         return expected
     tags = kinds_of(rows.rows)[seen.columns.index(FEATURES)]
     if tags.name != TAGS and rows.header is None:
-        raise doubtful(rows.rows, rows.name, [expected.columns, seen.columns])
+        raise doubtful(usual_rows(rows.rows), rows.name, [expected.columns, seen.columns])
     return seen
 
 
@@ -190,7 +213,7 @@ def samples_of(rows: Rows, fmt: DataFormat) -> list[Sample]:
         try:
             samples.append(fmt.sample(row, rows.where(index)))
         except InputError as error:
-            raise InputError(f"{error}; {oddity}") if oddity else error
+            raise InputError(f"{error}; {oddity}" if oddity else str(error)) from error
         if oddity:
             raise InputError(f"{rows.where(index)}: {oddity}")
     return samples

@@ -4,11 +4,22 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Callable, Iterable, Optional, Sequence
+from typing import Callable, Optional
 
-from il_morph.data.dataformat import (FEATURES, IGNORED, INPUT, NO_FEATURES, OUTPUT, SIGMORPHON2016, SIGMORPHON2017,
-                                      SIGMORPHON2022, DataFormat, format_of)
+from il_morph.data.dataformat import (
+    FEATURES,
+    IGNORED,
+    INPUT,
+    NO_FEATURES,
+    OUTPUT,
+    SIGMORPHON2016,
+    SIGMORPHON2017,
+    SIGMORPHON2022,
+    DataFormat,
+    format_of,
+)
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
 
@@ -64,7 +75,7 @@ def some_of(items: Sequence) -> Sequence:
 
 
 def separators_of(filled: Sequence[str]) -> list[str]:
-    return [separator for separator in SEPARATORS if most(lambda field: separator in field, filled)]
+    return [separator for separator in SEPARATORS if 2 * sum(separator in field for field in filled) > len(filled)]
 
 
 def attributes_of(filled: Sequence[str]) -> tuple[str, ...]:
@@ -115,7 +126,7 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
               separator: Optional[str] = None, default: Optional[str] = None) -> DataFormat:
     """The format of these rows; `header` are the columns that a header row names, `separator` is what separates
     features, `default` what does so where they have no separator."""
-    kinds = kinds_of(rows)
+    kinds, rows = kinds_of(rows), usual_rows(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)
     place, kinds = place_of_tags(kinds)
@@ -132,14 +143,18 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
     columns = [INPUT, OUTPUT]
     columns.insert(place, FEATURES)
     default = default or ("," if place == 1 else ";")
-    return format_of(columns, separator_of(kinds[place], default, columns, rows, name))
+    return format_of(columns, separator_of(kinds[place], default, columns, rows[0][place], name))
 
 
 def kinds_of(rows: Sequence[Sequence[str]]) -> list[Kind]:
-    """The kinds of the columns of most rows, from rows spread over the whole file."""
-    some = some_of(rows)
-    width = usual_width(some)
-    return [kind_of(column) for column in zip(*(row for row in some if len(row) == width))]
+    """The kinds of the columns of most rows."""
+    return [kind_of(column) for column in zip(*some_of(usual_rows(rows)))]
+
+
+def usual_rows(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """The rows that have as many columns as most."""
+    width = usual_width(rows)
+    return [row for row in rows if len(row) == width]
 
 
 def usual_width(rows: Sequence[Sequence[str]]) -> int:
@@ -205,14 +220,14 @@ def covered(kinds: Sequence[Kind], place: int, rows, name: str) -> DataFormat:
     if place == 0:
         raise InputError(f"{name}: the first column looks like features ({rows[0][0]!r}), where the inputs should be; "
                          "give a file with a column of inputs")
-    separator = separator_of(kinds[place], ",", (INPUT, FEATURES), rows, name)
+    separator = separator_of(kinds[place], ",", (INPUT, FEATURES, OUTPUT), rows[0][place], name)
     return SIGMORPHON2017 if separator == ";" else format_of((INPUT, FEATURES, OUTPUT), separator)
 
 
-def separator_of(kind: Kind, default: str, columns: Sequence[str], rows, name: str) -> str:
+def separator_of(kind: Kind, default: str, columns: Sequence[str], tag: str, name: str) -> str:
+    """What separates the features in a column of this kind; `tag` is one of its fields."""
     if len(kind.separators) < 2:
         return kind.separators[0] if kind.separators else default
-    tag = rows[0][columns.index(FEATURES)]
     ways = "\n".join(f'  {" + ".join(repr(part) for part in tag.split(separator))}  (--feature-separator="{separator}")'
                      for separator in kind.separators)
     raise Doubtful(f"{name}: it is not clear what separates the features; those of the first line are either\n"
@@ -221,9 +236,15 @@ def separator_of(kind: Kind, default: str, columns: Sequence[str], rows, name: s
 
 def doubtful(rows: Sequence[Sequence[str]], name: str, readings: Sequence[Sequence[str]],
              reason: str = "it is not clear what the columns are") -> Doubtful:
-    ways = "\n".join(f"  {shown(rows[0], columns)}  (--columns={','.join(columns)})" for columns in readings)
+    ways = "\n".join(f"  {shown(rows[0], columns)}  (--columns={','.join(with_output(columns))})"
+                     for columns in readings)
     return Doubtful(f"{name}: {reason}; the first line is either\n{ways}\n"
                     "say which with --columns, and with --feature-separator what separates features")
+
+
+def with_output(columns: Sequence[str]) -> Sequence[str]:
+    """--columns names the output even where it is missing."""
+    return columns if OUTPUT in columns else [*columns, OUTPUT]
 
 
 def shown(row: Sequence[str], columns: Sequence[str]) -> str:
@@ -231,8 +252,7 @@ def shown(row: Sequence[str], columns: Sequence[str]) -> str:
 
 
 def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[int]) -> Doubtful:
-    width = usual_width(rows)
-    row = next(row for row in rows if len(row) == width)
+    row, width = rows[0], len(rows[0])
     columns = with_features_at(2 if place is None else place, width)
     return Doubtful(f"{name}: {width} columns, and it is not clear what they are; say it with --columns, where - is "
                     f"a column to be ignored, perhaps\n  {shown(row, columns)}  (--columns={','.join(columns)})")

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat
-from il_morph.data.recognition import (TAGS, WORDS, Doubtful, doubtful, kinds_of, usual_width)
+from il_morph.data.recognition import TAGS, WORDS, Doubtful, doubtful, kinds_of, usual_width
 from il_morph.errors import InputError
 
 TAB = "\t"
@@ -169,4 +170,5 @@ def refuse_other_header(rows: Rows, fmt: DataFormat) -> None:
     columns = [column for column in fmt.columns if column in rows.header]
     if len(rows.header) == len(columns) and rows.header != columns:
         raise InputError(f"{rows.name}, line 1: the header row says {', '.join(rows.header)}, "
-                         f"but the {fmt.name} format ({fmt.flag}) has {', '.join(fmt.columns)}: give the format of the file")
+                         f"but the {fmt.name} format ({fmt.flag}) has {', '.join(fmt.columns)}: "
+                         "give the format of the file")

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Iterable, Optional, Sequence
+from typing import Optional
 
 from il_morph.data.samples import Sample
 
@@ -32,7 +33,7 @@ class Letters:
     decomposed: Counter = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, text: str) -> "Letters":
+    def of(cls, text: str) -> Letters:
         """The letters of a text; their names are their composed forms."""
         letters = cls()
         if not unicodedata.is_normalized("NFD", text):
@@ -42,9 +43,9 @@ class Letters:
             letters.decomposed.update(decomposed_letters(text))
         return letters
 
-    def clash(self, other: "Letters") -> list[str]:
-        """Letters that are written in one way here and in the other there."""
-        return sorted(self.composed.keys() & other.decomposed.keys() | self.decomposed.keys() & other.composed.keys())
+    def spelled_otherwise(self, other: Letters) -> list[str]:
+        """Letters that are written as one character here and as several there."""
+        return sorted(self.composed.keys() & other.decomposed.keys())
 
 
 def is_composed(character: str) -> bool:
@@ -62,22 +63,24 @@ def decomposed_letters(text: str) -> Iterable[str]:
 
 def warning_about_letters(name: str, letters: Letters) -> Optional[str]:
     """A file that writes the same letter in two ways."""
-    both = letters.clash(letters)
-    if not both:
-        return None
-    one, other = (sum(counts[letter] for letter in both) for counts in (letters.composed, letters.decomposed))
-    verb = "is" if len(both) == 1 else "are"
-    return (f"{name}: {examples(both)} {verb} written as one character ({one:,} times) and as a letter with "
-            f"a combining mark ({other:,} times); --unicode=nfc or --unicode=nfd makes them the same")
+    return _two_spellings(letters, letters, f"{name} writes", "and")
 
 
 def warning_across(name: str, letters: Letters, other_name: str, others: Letters) -> Optional[str]:
-    """Two files that write the same letter in different ways."""
-    different = letters.clash(others)
-    if not different or letters.clash(letters) or others.clash(others):
+    """Two files that write the same letter in different ways, each in one."""
+    if letters.spelled_otherwise(letters) or others.spelled_otherwise(others):
         return None
-    return (f"{name} and {other_name} write {examples(different)} in different ways, as one character and as "
-            "a letter with a combining mark; --unicode=nfc or --unicode=nfd makes them the same")
+    return (_two_spellings(letters, others, f"{name} writes", f"and {other_name}")
+            or _two_spellings(others, letters, f"{other_name} writes", f"and {name}"))
+
+
+def _two_spellings(one: Letters, other: Letters, who: str, and_who: str) -> Optional[str]:
+    both = one.spelled_otherwise(other)
+    if not both:
+        return None
+    composed, decomposed = sum(one.composed[each] for each in both), sum(other.decomposed[each] for each in both)
+    return (f"{who} {examples(both)} as one character ({composed:,} times) {and_who} as a letter with a combining mark "
+            f"({decomposed:,} times); --unicode=nfc or --unicode=nfd makes them the same")
 
 
 def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 import logging
 import os
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.data.encodings import name_of
-from il_morph.data.reading import Data, Way, read_data
+from il_morph.data.reading import RECOGNISED, Data, Way, read_data
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes, refuse_to_overwrite, write_atomically
@@ -66,7 +67,7 @@ def filled(groups: Sequence[list[int]], shares: Sequence[float]) -> list[list[in
     return [sorted(part) for part in parts]
 
 
-def split_file(path: PathLike, folder: PathLike, way: Way = Way(), shares: Sequence[float] = SHARES, seed: int = 1,
+def split_file(path: PathLike, folder: PathLike, way: Way = RECOGNISED, shares: Sequence[float] = SHARES, seed: int = 1,
                by: Optional[str] = None, force: bool = False) -> dict[str, Path]:
     """Split a file and write its parts into a folder, with the bytes that its lines have; a header row goes to each."""
     content = read_bytes(path)

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Iterable, Sequence
 
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.evaluation.entries import Entry

@@ -4,10 +4,11 @@ from __future__ import annotations
 import math
 import random
 from bisect import bisect
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import accumulate
-from typing import Any, Sequence
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def bootstrap(lines: int, only_first: int, only_second: int, resamples: int, see
         return [0] * resamples
     chance = random.Random(seed)
 
-    @lru_cache(maxsize=None)
+    @cache
     def second_among(number: int) -> list[float]:
         return cumulative_binomial(number, only_second / differ)
 

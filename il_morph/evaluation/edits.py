@@ -1,6 +1,8 @@
 """The edits between a prediction and the gold output."""
 from __future__ import annotations
 
+import os
+
 
 def edits(prediction: str, gold: str) -> str:
     """What turns a prediction into the gold output, in as few edits as can be: x stays, -x goes, +x comes."""
@@ -18,6 +20,11 @@ def edits(prediction: str, gold: str) -> str:
             script.append(f"+{gold[j]}")
             j += 1
     return " ".join(part.replace(" ", "␣") for part in script)
+
+
+def first_difference(prediction: str, gold: str) -> int:
+    """The place, from 1, of the first character that is not as it should be."""
+    return len(os.path.commonprefix([prediction, gold])) + 1
 
 
 def suffix_distances(one: str, other: str) -> list[list[int]]:

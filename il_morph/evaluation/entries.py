@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Sequence
 
 from il_morph.data.formats import Data, DataFormat, Way, check_format, name_of, parse_data, split_lines
 from il_morph.data.reading import format_for
 from il_morph.data.recognition import usual_width
 from il_morph.data.rows import Rows, rows_of
-from il_morph.data.spelling import AS_IS, normalise, normalised
+from il_morph.data.spelling import AS_IS, Letters, normalise, normalised, warning_across
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
 
@@ -61,6 +61,14 @@ def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS) -> l
     """Read predictions, which may be empty; the n best ones carry rank and log probability."""
     name = name_of(path)
     return prediction_entries(rows_of(split_lines(read_bytes(path), name), name, fmt, words_alone=False), fmt, unicode)
+
+
+def warn_of_spelling(gold: Sequence[Entry], predictions: Sequence[Entry]) -> None:
+    """Outputs that look the same and are not: letters in different Unicode forms."""
+    one, other = (Letters.of("\n".join(entry.outputs[0] for entry in entries)) for entries in (gold, predictions))
+    warning = warning_across(gold[0].file, one, predictions[0].file, other)
+    if warning:
+        log.warning("%s", warning)
 
 
 def read_first_predictions(path: PathLike, way: Way) -> tuple[DataFormat, list[Entry]]:

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any
 
 import editdistance
 
@@ -23,9 +24,9 @@ class Scores:
     levenshtein: float
     normalised_levenshtein: float
     mean_reciprocal_rank: float
-    by_pos: Dict[str, Tuple[float, int]]
+    by_pos: dict[str, tuple[float, int]]
 
-    def as_dict(self) -> Dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """The scores as JSON knows values."""
         by_pos = {pos: {"accuracy": accuracy, "samples": samples}
                   for pos, (accuracy, samples) in self.by_pos.items()}
@@ -73,8 +74,8 @@ def _reciprocal_rank(gold: str, outputs: Sequence[str]) -> float:
     return next((1 / rank for rank, output in enumerate(outputs, start=1) if output == gold), 0.0)
 
 
-def _accuracy_by_pos(correct: Sequence[bool], pos: Sequence[str]) -> Dict[str, Tuple[float, int]]:
-    groups: Dict[str, List[bool]] = defaultdict(list)
+def _accuracy_by_pos(correct: Sequence[bool], pos: Sequence[str]) -> dict[str, tuple[float, int]]:
+    groups: dict[str, list[bool]] = defaultdict(list)
     for name, right in zip(pos, correct):
         groups[name].append(right)
     return {name: (_percent(group), len(group)) for name, group in sorted(groups.items())}

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from il_morph.data.formats import DataFormat
 from il_morph.evaluation.entries import Entry, check_same_lines
@@ -14,7 +14,7 @@ def vote(outputs: Sequence[str]) -> str:
     return max(outputs, key=counts.__getitem__)
 
 
-def ensemble(models: Sequence[Sequence[Entry]], fmt: DataFormat) -> List[str]:
+def ensemble(models: Sequence[Sequence[Entry]], fmt: DataFormat) -> list[str]:
     """The output voted for on each line, given the predictions of each model."""
     for other in models[1:]:
         check_same_lines(models[0], other, fmt)

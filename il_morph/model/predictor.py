@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import Callable, Iterable, Optional, Sequence, Union
+from collections.abc import Iterable, Sequence
+from typing import Callable, Optional, Union
 
 from il_morph.data.formats import Sample
 from il_morph.data.spelling import Letters, examples, normalise, normalised
@@ -64,7 +65,7 @@ class Predictor:
         self.inference = Inference(model.weights, model.vocabulary)
 
     @classmethod
-    def load(cls, path: PathLike) -> "Predictor":
+    def load(cls, path: PathLike) -> Predictor:
         return cls(load_model(path))
 
     def predict(self, items: Iterable[Union[str, tuple[str, str]]], beam_width: int = BEAM_WIDTH) -> list[str]:
