@@ -1,0 +1,188 @@
+"""The samples of one update: serves the objective's requests and turns the losses it leaves into a gradient."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Callable, Generator, Iterator, Optional, Sequence
+
+import numpy as np
+
+from il_morph.engines.native.decoder import INITIAL, Rows
+from il_morph.engines.native.losses import (AT_END, BEFORE_END, expected_risk, masks, negative_log_likelihoods,
+                                            squared_distance)
+from il_morph.engines.native.network import Network
+from il_morph.engines.native.packing import Packing
+from il_morph.model.vocabulary import Instance
+from il_morph.training.engine import Step, StepLoss, StepRows
+
+Visit = Generator[Any, Any, int]
+
+
+@dataclass
+class SequenceLoss:
+    """A loss of whole sequences; `value` turns their −log P into the loss and its gradient with respect to them."""
+
+    sequences: Sequence[Sequence[int]]
+    value: Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+class SampleDecoder:
+    """The network on one sample of a batch; a state is a node of the decoder."""
+
+    def __init__(self, network: Network, sample: int, instance: Instance):
+        self.network, self.sample, self.instance = network, sample, instance
+        self.step_losses: list[tuple[int, StepLoss]] = []
+        self.regressions: list[tuple[int, dict[int, float]]] = []
+        self.sequence_losses: list[SequenceLoss] = []
+
+    def initial_state(self) -> int:
+        return INITIAL
+
+    def scores(self, state: int) -> np.ndarray:
+        return self.network.decoder.scores[state]
+
+    @contextmanager
+    def rows(self, state: int, number: int) -> Iterator[Rows]:
+        yield self.network.decoder.rows(self.sample, state, number)
+
+    def initial_rows(self, number: int):
+        return self.rows(INITIAL, number)
+
+    def rows_scores(self, rows: Rows) -> np.ndarray:
+        return rows.scores
+
+    def look_up(self, actions: Sequence[int]) -> None:
+        self.network.lookups.add(self.network.decoder.table, actions)
+
+    def step_loss(self, state: int, loss: StepLoss) -> None:
+        self.step_losses.append((state, loss))
+
+    def regression_loss(self, state: int, targets: dict[int, float]) -> None:
+        self.regressions.append((state, targets))
+
+    def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
+        factors = np.array(weights, dtype=np.float64)
+        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: (float(factors @ losses), factors)))
+
+    def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
+        known = np.array(risks, dtype=np.float64)
+        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: expected_risk(-losses, known, alpha)))
+
+    def place(self, position: int) -> int:
+        return self.network.encoder.place(self.sample, position)
+
+    def path(self, actions: Sequence[int]) -> list[tuple[int, int, int]]:
+        """What each step of a sequence reads (place and previous action) and which mask is valid in it."""
+        system = self.network.vocabulary.system
+        previous, position, path = system.initial_action, self.instance.start, []
+        for action in actions:
+            path.append((self.place(position), previous, AT_END if position == self.instance.end else BEFORE_END))
+            previous, position = action, position + (action in system.advancing)
+        return path
+
+
+class Batch:
+    """Samples that are computed together."""
+
+    def __init__(self, network: Network, instances: Sequence[Instance]):
+        self.network = network
+        network.begin(instances)
+        self.decoders = [SampleDecoder(network, k, instance) for k, instance in enumerate(instances)]
+        self.masks = masks(network.vocabulary.system, len(network.vocabulary.actions), network.decoder.dtype)
+
+    def serve(self, visits: Sequence[Visit]) -> list[int]:
+        """Run the visits side by side until all have returned; what they returned.
+
+        In each round every visit that still runs makes one request; those of a kind are served together.
+        """
+        counts, replies = [0] * len(visits), {sample: None for sample in range(len(visits))}
+        while replies:
+            requests = {}
+            for sample, reply in replies.items():
+                try:
+                    requests[sample] = visits[sample].send(reply)
+                except StopIteration as end:
+                    counts[sample] = end.value
+            replies = self._serve(requests)
+        return counts
+
+    def _serve(self, requests: dict[int, Any]) -> dict[int, Any]:
+        steps = {k: request for k, request in requests.items() if isinstance(request, Step)}
+        rows = {k: request for k, request in requests.items() if isinstance(request, StepRows)}
+        return {**(self._step(steps) if steps else {}), **(self._step_rows(rows) if rows else {})}
+
+    def _step(self, requests: dict[int, Step]) -> dict[int, int]:
+        places = [self.decoders[k].place(request.position) for k, request in requests.items()]
+        new = self.network.decoder.step([r.state for r in requests.values()], places,
+                                        [int(r.action) for r in requests.values()])
+        return dict(zip(requests, range(new.start, new.stop)))
+
+    def _step_rows(self, requests: dict[int, StepRows]) -> dict[int, Rows]:
+        places = [self.decoders[k].place(int(p)) for k, request in requests.items() for p in request.positions]
+        actions = [int(action) for request in requests.values() for action in request.actions]
+        states = [request.rows for request in requests.values()]
+        return dict(zip(requests, self.network.decoder.step_rows(states, places, actions)))
+
+    def loss(self, counts: Sequence[int]) -> tuple[float, np.ndarray]:
+        """Σ losses / Σ counts of the samples that have one, and its gradient with respect to all scores."""
+        learning = [decoder for decoder, count in zip(self.decoders, counts) if count]
+        sequences = [(decoder, loss) for decoder in learning for loss in decoder.sequence_losses]
+        nodes = self._run_sequences(sequences)
+        decoder = self.network.decoder
+        self.total = 0.0
+        self.dscores = np.zeros_like(decoder.scores[:decoder.layer.nodes.number])
+        self._step_losses([left for d in learning for left in d.step_losses])
+        self._regressions([left for d in learning for left in d.regressions])
+        self._sequence_losses(sequences, nodes)
+        self.dscores /= sum(counts)
+        return self.total / sum(counts), self.dscores
+
+    def _step_losses(self, left: list[tuple[int, StepLoss]]) -> None:
+        if not left:
+            return
+        nodes, losses = zip(*left)
+        scores = self.network.decoder.scores[list(nodes)] + self.masks[[loss.mask for loss in losses]]
+        for row, loss in zip(scores, losses):
+            if loss.margins is not None:
+                row += loss.margins
+        values, gradients = negative_log_likelihoods(scores, [loss.optimal for loss in losses])
+        self._add(nodes, values.sum(dtype=np.float64), gradients)
+
+    def _regressions(self, left: list[tuple[int, dict[int, float]]]) -> None:
+        for node, targets in left:
+            value, gradient = squared_distance(self.network.decoder.scores[node], targets)
+            self._add([node], value, gradient[None])
+
+    def _add(self, nodes: Sequence[int], value: float, gradients: np.ndarray) -> None:
+        self.total += float(value)
+        self.network.kernels.add_rows(self.dscores, np.array(nodes), gradients)
+
+    def _run_sequences(self, losses: list[tuple[SampleDecoder, SequenceLoss]]) -> list[np.ndarray]:
+        """The sequences of all losses together; the nodes of each."""
+        paths = [(decoder, list(actions)) for decoder, loss in losses for actions in loss.sequences]
+        if not paths:
+            return []
+        self.steps = [step for decoder, actions in paths for step in decoder.path(actions)]
+        self.targets = [action for _, actions in paths for action in actions]
+        places, previous, _ = zip(*self.steps)
+        lengths = [len(actions) for _, actions in paths]
+        nodes = self.network.decoder.run_sequences(Packing(lengths), places, previous)
+        return np.split(nodes, np.cumsum(lengths)[:-1])
+
+    def _sequence_losses(self, losses: list[tuple[SampleDecoder, SequenceLoss]], nodes: list[np.ndarray]) -> None:
+        if not losses:
+            return
+        every = np.concatenate(nodes)
+        scores = self.network.decoder.scores[every] + self.masks[[mask for _, _, mask in self.steps]]
+        values, gradients = negative_log_likelihoods(scores, [[action] for action in self.targets])
+        starts = np.cumsum([0] + [len(part) for part in nodes[:-1]])
+        sums = np.add.reduceat(values.astype(np.float64), starts)
+        weights, first = [], 0
+        for _, loss in losses:
+            value, factors = loss.value(sums[first:first + len(loss.sequences)])
+            self.total += value
+            weights.append(factors)
+            first += len(loss.sequences)
+        gradients *= np.repeat(np.concatenate(weights), [len(part) for part in nodes]).astype(gradients.dtype)[:, None]
+        self.network.kernels.add_rows(self.dscores, every, gradients)
