@@ -4,9 +4,9 @@ from __future__ import annotations
 import dynet as dy
 import numpy as np
 
-from il_morph.transitions.systems import END
+from il_morph.transitions.actions import END
 from tests.native_plans import ALPHA, Plan, positions_of
-from tests.stock_model import StockModel
+from experiments.benchmark.stock_model import StockModel
 
 MASKED = -1e9
 
@@ -50,10 +50,11 @@ class PlannedInDynet:
         return scores
 
     def step_loss(self, scores, loss) -> dy.Expression:
-        if isinstance(loss, dict):
-            targets = dy.inputVector(list(loss.values()))
-            return dy.squared_distance(dy.select_rows(scores, list(loss)), targets) / len(loss)
-        added = self.masks[loss.mask] + (0 if loss.margins is None else loss.margins)
+        if isinstance(loss, tuple):
+            actions = np.flatnonzero(self.masks[loss[0]] == 0).tolist()
+            targets = dy.inputVector(loss[1][actions].tolist())
+            return dy.squared_distance(dy.select_rows(scores, actions), targets) / len(actions)
+        added = self.masks[loss.support] + (0 if loss.margins is None else loss.margins)
         log_p = dy.log_softmax(scores + dy.inputVector(added))
         return -dy.logsumexp([dy.pick(log_p, action) for action in loss.optimal])
 

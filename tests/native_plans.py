@@ -9,7 +9,7 @@ import numpy as np
 
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Step, StepLoss
-from il_morph.transitions.systems import END
+from il_morph.transitions.actions import END
 
 STEPWISE = ("nll", "softmax-margin", "mse")
 SEQUENTIAL = ("mle", "mrt", "rl")
@@ -67,14 +67,14 @@ def plan_of(kind: str, vocabulary: Vocabulary, instance: Instance, seed: int = 0
 
 
 def step_loss(kind: str, vocabulary: Vocabulary, action: int, at_end: bool, chance: Random):
-    """A StepLoss in which this action is optimal, or the targets of a regression."""
+    """A StepLoss in which this action is optimal, or support and targets of a regression."""
     valid = vocabulary.system.valid_actions(at_end, len(vocabulary.actions))
     if kind == "mse":
-        return {a: chance.uniform(-1, 0) for a in valid}
-    mask = 1 if at_end else chance.choice([0, 2])
+        return int(at_end), np.array([chance.uniform(-1, 0) for _ in vocabulary.actions.symbols], dtype=np.float32)
+    support = 1 if at_end else chance.choice([0, 2])
     optimal = sorted({action, *chance.sample(valid, chance.randrange(3))})
     margins = np.array([chance.choice([0, 1, 5.0]) for _ in vocabulary.actions.symbols], dtype=np.float32)
-    return StepLoss(optimal, mask, margins if kind == "softmax-margin" else None)
+    return StepLoss(optimal, support, margins if kind == "softmax-margin" else None)
 
 
 class Planned:
@@ -104,7 +104,7 @@ class Planned:
         for action, position, loss in zip(plan.actions, plan.positions, plan.losses):
             state = yield Step(state, previous, position)
             if self.kind == "mse":
-                decoder.regression_loss(state, loss)
+                decoder.regression_loss(state, *loss)
             else:
                 decoder.step_loss(state, loss)
             previous = action

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable, Generator, Iterator, Optional, Sequence
+from typing import Any, Callable, ContextManager, Iterator, Sequence
 
 import numpy as np
 
 from il_morph.engines.native.decoder import INITIAL, Rows
-from il_morph.engines.native.losses import (AT_END, BEFORE_END, expected_risk, masks, negative_log_likelihoods,
-                                            squared_distance)
+from il_morph.engines.native.losses import expected_risk, negative_log_likelihoods, squared_distance
 from il_morph.engines.native.network import Network
 from il_morph.engines.native.packing import Packing
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import Step, StepLoss, StepRows
-
-Visit = Generator[Any, Any, int]
+from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss, StepRows, Visit, supports
 
 
 @dataclass
@@ -33,7 +30,7 @@ class SampleDecoder:
     def __init__(self, network: Network, sample: int, instance: Instance):
         self.network, self.sample, self.instance = network, sample, instance
         self.step_losses: list[tuple[int, StepLoss]] = []
-        self.regressions: list[tuple[int, dict[int, float]]] = []
+        self.regressions: list[tuple[int, int, np.ndarray]] = []
         self.sequence_losses: list[SequenceLoss] = []
 
     def initial_state(self) -> int:
@@ -46,7 +43,7 @@ class SampleDecoder:
     def rows(self, state: int, number: int) -> Iterator[Rows]:
         yield self.network.decoder.rows(self.sample, state, number)
 
-    def initial_rows(self, number: int):
+    def initial_rows(self, number: int) -> ContextManager[Rows]:
         return self.rows(INITIAL, number)
 
     def rows_scores(self, rows: Rows) -> np.ndarray:
@@ -58,8 +55,8 @@ class SampleDecoder:
     def step_loss(self, state: int, loss: StepLoss) -> None:
         self.step_losses.append((state, loss))
 
-    def regression_loss(self, state: int, targets: dict[int, float]) -> None:
-        self.regressions.append((state, targets))
+    def regression_loss(self, state: int, support: int, targets: np.ndarray) -> None:
+        self.regressions.append((state, support, targets))
 
     def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
         factors = np.array(weights, dtype=np.float64)
@@ -73,12 +70,12 @@ class SampleDecoder:
         return self.network.encoder.place(self.sample, position)
 
     def path(self, actions: Sequence[int]) -> list[tuple[int, int, int]]:
-        """What each step of a sequence reads (place and previous action) and which mask is valid in it."""
+        """What each step of a sequence reads (place and previous action) and the support of its softmax."""
         system = self.network.vocabulary.system
-        previous, position, path = system.initial_action, self.instance.start, []
-        for action in actions:
+        previous, path = system.initial_action, []
+        for action, position in system.walk(actions, self.instance.start):
             path.append((self.place(position), previous, AT_END if position == self.instance.end else BEFORE_END))
-            previous, position = action, position + (action in system.advancing)
+            previous = action
         return path
 
 
@@ -89,7 +86,7 @@ class Batch:
         self.network = network
         network.begin(instances)
         self.decoders = [SampleDecoder(network, k, instance) for k, instance in enumerate(instances)]
-        self.masks = masks(network.vocabulary.system, len(network.vocabulary.actions), network.decoder.dtype)
+        self.supports = supports(network.vocabulary)
 
     def serve(self, visits: Sequence[Visit]) -> list[int]:
         """Run the visits side by side until all have returned; what they returned.
@@ -107,7 +104,7 @@ class Batch:
             replies = self._serve(requests)
         return counts
 
-    def _serve(self, requests: dict[int, Any]) -> dict[int, Any]:
+    def _serve(self, requests: dict[int, Request]) -> dict[int, Any]:
         steps = {k: request for k, request in requests.items() if isinstance(request, Step)}
         rows = {k: request for k, request in requests.items() if isinstance(request, StepRows)}
         return {**(self._step(steps) if steps else {}), **(self._step_rows(rows) if rows else {})}
@@ -142,17 +139,23 @@ class Batch:
         if not left:
             return
         nodes, losses = zip(*left)
-        scores = self.network.decoder.scores[list(nodes)] + self.masks[[loss.mask for loss in losses]]
+        scores = self._scores(nodes, [loss.support for loss in losses])
         for row, loss in zip(scores, losses):
             if loss.margins is not None:
                 row += loss.margins
         values, gradients = negative_log_likelihoods(scores, [loss.optimal for loss in losses])
         self._add(nodes, values.sum(dtype=np.float64), gradients)
 
-    def _regressions(self, left: list[tuple[int, dict[int, float]]]) -> None:
-        for node, targets in left:
-            value, gradient = squared_distance(self.network.decoder.scores[node], targets)
+    def _regressions(self, left: list[tuple[int, int, np.ndarray]]) -> None:
+        for node, support, targets in left:
+            value, gradient = squared_distance(self.network.decoder.scores[node], self.supports[support], targets)
             self._add([node], value, gradient[None])
+
+    def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
+        """−∞ outside the support."""
+        scores = self.network.decoder.scores[np.asarray(nodes)]
+        scores[~self.supports[np.asarray(kinds)]] = -np.inf
+        return scores
 
     def _add(self, nodes: Sequence[int], value: float, gradients: np.ndarray) -> None:
         self.total += float(value)
@@ -174,7 +177,7 @@ class Batch:
         if not losses:
             return
         every = np.concatenate(nodes)
-        scores = self.network.decoder.scores[every] + self.masks[[mask for _, _, mask in self.steps]]
+        scores = self._scores(every, [support for _, _, support in self.steps])
         values, gradients = negative_log_likelihoods(scores, [[action] for action in self.targets])
         starts = np.cumsum([0] + [len(part) for part in nodes[:-1]])
         sums = np.add.reduceat(values.astype(np.float64), starts)

@@ -13,7 +13,7 @@ from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
 from il_morph.engines.native.packing import Packing
 from il_morph.engines.native.recurrence import Factors, Recurrence
-from il_morph.transitions.systems import END
+from il_morph.transitions.actions import END
 
 INITIAL = -1  # the node before the first step
 

@@ -12,7 +12,7 @@ from il_morph.engines.native.lookups import LookUps
 from il_morph.engines.native.packing import packing_of
 from il_morph.engines.native.recurrence import Factors, Recurrence
 from il_morph.model.vocabulary import Instance
-from il_morph.transitions.systems import UNK
+from il_morph.transitions.actions import UNK
 
 
 class Encoder:

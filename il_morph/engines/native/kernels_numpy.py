@@ -199,8 +199,8 @@ def apply(rule: int, hyper: np.ndarray, w, a, b, g) -> None:
     if rule == ADADELTA:
         adadelta(first, epsilon, w, a, b, g)
     elif rule == ADAM:
-        decay(a, first, g)
         decay(b, second, g * g)
+        decay(a, first, g)
         w -= rate * a / (np.sqrt(b) + epsilon)
     elif rule == ADAGRAD:
         a += g * g

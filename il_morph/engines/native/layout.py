@@ -21,14 +21,12 @@ from typing import Iterator
 
 import numpy as np
 
-from il_morph.model.modelfile import weight_shapes
+from il_morph.model.architecture import MATRIX, Architecture, Layer
 from il_morph.model.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
-CELLS = {"forward": "encoder_forward.0", "backward": "encoder_backward.0", "decoder": "decoder.0"}
-TABLES = ("characters", "actions", "features", "pos")
 COUPLED_GATES, VANILLA_GATES = "ico", "ifog"
-PEEPHOLES = "oi"
+COUPLED_PEEPHOLES = "oi"
 
 
 @dataclass(frozen=True)
@@ -42,91 +40,79 @@ class Piece:
     columns: slice
 
 
+def bias(weight: str, array: str, row: int, columns: slice) -> Piece:
+    return Piece(weight, slice(0, 1), array, slice(row, row + 1), columns)
+
+
 class Layout:
     """Shapes of all arrays of a model, and which piece of which named weight is where."""
 
     def __init__(self, vocabulary: Vocabulary):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
-        self.weight_shapes = weight_shapes(vocabulary)
-        self.gates = VANILLA_GATES if self.settings.vanilla_lstm else COUPLED_GATES
-        self.tables = [name for name in TABLES if name in self.weight_shapes]
-        self.pieces = [*self._cell("forward"), *self._cell("backward"), *self._cell("decoder"), *self._output()]
-        self.dense_shapes = self._dense_shapes()
+        self.architecture = architecture = Architecture(vocabulary)
+        layers = {"forward": architecture.forward[0], "backward": architecture.backward[0],
+                  "decoder": architecture.decoder[0]}
+        self.pieces = [piece for name, layer in layers.items() for piece in self._layer(name, layer)]
+        self.pieces += self._output()
 
-    @property
-    def feature_width(self) -> int:
-        """How long the features vector is, POS included."""
-        slots = self.vocabulary.number_of_slots * (self.settings.feat_input or 1)
-        return slots + self.settings.feat_input * (self.vocabulary.pos is not None)
+    def _layer(self, name: str, layer: Layer) -> Iterator[Piece]:
+        whole = slice(0, layer.hidden)
+        for number, gate in enumerate(VANILLA_GATES if layer.vanilla else COUPLED_GATES):
+            columns = slice(number * layer.hidden, (number + 1) * layer.hidden)
+            yield from self._inputs(name, layer, gate, columns)
+            yield Piece(f"{layer.name}.h2{gate}", whole, f"{name}.h", whole, columns)
+        for number, gate in enumerate("" if layer.vanilla else COUPLED_PEEPHOLES):
+            columns = slice(number * layer.hidden, (number + 1) * layer.hidden)
+            yield Piece(f"{layer.name}.c2{gate}", whole, f"{name}.c", whole, columns)
 
-    def _cell(self, cell: str) -> Iterator[Piece]:
-        for number, gate in enumerate(self.gates):
-            size = self.weight_shapes[f"{CELLS[cell]}.b{gate}"][0]
-            columns = slice(number * size, (number + 1) * size)
-            yield from self._inputs(cell, gate, columns)
-            yield Piece(f"{CELLS[cell]}.h2{gate}", slice(0, size), f"{cell}.h", slice(0, size), columns)
-        for number, gate in enumerate(PEEPHOLES if self.gates == COUPLED_GATES else ""):
-            columns = slice(number * size, (number + 1) * size)
-            yield Piece(f"{CELLS[cell]}.c2{gate}", slice(0, size), f"{cell}.c", slice(0, size), columns)
-
-    def _inputs(self, cell: str, gate: str, columns: slice) -> Iterator[Piece]:
-        """The blocks that read the input of a cell; the bias is the last row of one of them."""
-        settings = self.settings
-        blocks = {"x": settings.input} if cell != "decoder" else {
-            "positions": 2 * settings.enc_hidden, "features": self.feature_width, "actions": settings.action_input}
-        first = 0
-        for block, width in blocks.items():
-            part, array = slice(first, first + width), f"{cell}.{block}"
-            yield Piece(f"{CELLS[cell]}.x2{gate}", part, array, slice(0, width), columns)
+    def _inputs(self, name: str, layer: Layer, gate: str, columns: slice) -> Iterator[Piece]:
+        """The blocks that read the input of a layer; the bias is the last row of one of them."""
+        blocks = {"x": layer.columns("x")} if "x" in layer.inputs else {
+            "positions": layer.columns("enc_fwd", "enc_bwd"),
+            "features": layer.columns("pos" if "pos" in layer.inputs else "features", "features"),
+            "actions": layer.columns("action")}
+        for block, part in blocks.items():
+            array, width = f"{name}.{block}", part.stop - part.start
+            yield Piece(f"{layer.name}.x2{gate}", part, array, slice(0, width), columns)
             if block in ("x", "features"):
-                yield bias(f"{CELLS[cell]}.b{gate}", array, width, columns)
-            first += width
+                yield bias(f"{layer.name}.b{gate}", array, width, columns)
 
-    def _output(self) -> Iterator[Piece]:
-        number, hidden = self.weight_shapes["output.W"]
-        yield Piece("output.W", slice(0, hidden), "output", slice(0, hidden), slice(0, number))
-        yield bias("output.b", "output", hidden, slice(0, number))
+    def _output(self) -> list[Piece]:
+        number, hidden = self.architecture.shapes["output.W"]
+        return [Piece("output.W", slice(0, hidden), "output", slice(0, hidden), slice(0, number)),
+                bias("output.b", "output", hidden, slice(0, number))]
 
-    def _dense_shapes(self) -> dict[str, tuple[int, int]]:
-        shapes: dict[str, tuple[int, int]] = {}
+    def zeros(self, dtype=np.float32) -> Arrays:
+        """Arrays for all weights: the tables as they are in the model file, then the matrices."""
+        shapes = {table.name: table.shape for table in self.architecture.tables}
         for piece in self.pieces:
             rows, columns = shapes.get(piece.array, (0, 0))
             shapes[piece.array] = max(rows, piece.rows.stop), max(columns, piece.columns.stop)
-        return shapes
-
-    def zeros(self, dtype=np.float32) -> Arrays:
-        shapes = {**{name: self.weight_shapes[name] for name in self.tables}, **self.dense_shapes}
         return {name: np.zeros(shape, dtype=dtype) for name, shape in shapes.items()}
 
     def pack(self, weights: Arrays, arrays: Arrays) -> None:
         """Write the named weights into the arrays of the kernels."""
-        for name in self.tables:
-            arrays[name][:] = weights[name]
+        for table in self.architecture.tables:
+            arrays[table.name][:] = weights[table.name]
         for piece in self.pieces:
             weight = weights[piece.weight]
             arrays[piece.array][piece.rows, piece.columns] = weight if weight.ndim == 1 else weight[:, piece.part].T
 
     def unpack(self, arrays: Arrays) -> Arrays:
         """The named weights (or gradients) that these arrays hold."""
-        weights = {name: arrays[name].copy() for name in self.tables}
+        shapes = self.architecture.shapes
+        weights = {name: np.empty(shape, dtype=arrays["output"].dtype) for name, shape in shapes.items()}
+        for table in self.architecture.tables:
+            weights[table.name][:] = arrays[table.name]
         for piece in self.pieces:
-            block = arrays[piece.array][piece.rows, piece.columns]
-            shape = self.weight_shapes[piece.weight]
-            if len(shape) == 1:
-                weights[piece.weight] = block[0].copy()
+            block, weight = arrays[piece.array][piece.rows, piece.columns], weights[piece.weight]
+            if weight.ndim == 1:
+                weight[:] = block[0]
             else:
-                whole = weights.setdefault(piece.weight, np.empty(shape, dtype=block.dtype))
-                whole[:, piece.part] = block.T
+                weight[:, piece.part] = block.T
         return weights
 
     def matrices(self) -> dict[str, list[Piece]]:
         """The pieces of every weight matrix, which the l2 penalty is on."""
-        matrices: dict[str, list[Piece]] = {}
-        for piece in self.pieces:
-            if len(self.weight_shapes[piece.weight]) == 2:
-                matrices.setdefault(piece.weight, []).append(piece)
-        return matrices
-
-
-def bias(weight: str, array: str, row: int, columns: slice) -> Piece:
-    return Piece(weight, slice(0, 1), array, slice(row, row + 1), columns)
+        return {name: [piece for piece in self.pieces if piece.weight == name]
+                for name, weight in self.architecture.weights.items() if weight.kind == MATRIX}

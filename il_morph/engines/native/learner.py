@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 from types import ModuleType
-from typing import Sequence
-
-import numpy as np
+from typing import Optional, Sequence
 
 from il_morph.engines.native.batch import Batch
 from il_morph.engines.native.layout import Arrays
@@ -15,6 +13,7 @@ from il_morph.engines.native.optimizers import Diverged, Optimizer
 from il_morph.errors import InputError
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.engine import Objective, diverged
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +41,8 @@ def fastest_kernels() -> ModuleType:
 class NativeLearner:
     """A network, what it is trained on, and its optimiser."""
 
-    def __init__(self, vocabulary: Vocabulary, objective, settings: TrainingSettings, kernels: ModuleType = None):
+    def __init__(self, vocabulary: Vocabulary, objective: Objective, settings: TrainingSettings,
+                 kernels: Optional[ModuleType] = None):
         refuse(vocabulary.settings, settings)
         self.objective = objective
         self.network = Network(vocabulary, kernels or fastest_kernels())
@@ -64,8 +64,7 @@ class NativeLearner:
         try:
             self.optimizer.update(self.network.backward(dscores))
         except Diverged as error:
-            raise InputError(f"training diverged in epoch {self.epoch} ({error}): the weights are no longer "
-                             "finite; try another --optimization, --l2 or --dynet-seed") from error
+            raise diverged(self.epoch, str(error)) from error
         return loss, sum(count > 0 for count in counts)
 
     def weights(self) -> Arrays:

@@ -6,19 +6,6 @@ from typing import Sequence
 
 import numpy as np
 
-from il_morph.transitions.systems import END, TransitionSystem
-
-BEFORE_END, AT_END, END_COUNTS_TOO = range(3)  # masks
-
-
-def masks(system: TransitionSystem, number: int, dtype) -> np.ndarray:
-    """What is added to the scores: −∞ for actions that do not count."""
-    table = np.full((3, number), -np.inf, dtype=dtype)
-    for mask, at_end in ((BEFORE_END, False), (AT_END, True), (END_COUNTS_TOO, False)):
-        table[mask, system.valid_actions(at_end, number)] = 0
-    table[END_COUNTS_TOO, END] = 0
-    return table
-
 
 def log_softmax(scores: np.ndarray) -> np.ndarray:
     """Of each row, in place."""
@@ -46,13 +33,11 @@ def negative_log_likelihoods(scores: np.ndarray, optimal: Sequence[Sequence[int]
     return -(highest + np.log(sums)), gradients
 
 
-def squared_distance(scores: np.ndarray, targets: dict[int, float]) -> tuple[float, np.ndarray]:
-    """The mean over some actions of (score − target)², and the gradient with respect to all scores."""
-    actions = list(targets)
-    distances = scores[actions] - np.array(list(targets.values()), dtype=scores.dtype)
-    gradient = np.zeros_like(scores)
-    gradient[actions] = 2 * distances / len(actions)
-    return float(np.mean(distances ** 2)), gradient
+def squared_distance(scores: np.ndarray, support: np.ndarray, targets: np.ndarray) -> tuple[float, np.ndarray]:
+    """The mean over the actions of a support of (score − target)², and the gradient with respect to all scores."""
+    distances = np.where(support, scores - targets, 0).astype(scores.dtype)
+    number = np.count_nonzero(support)
+    return float(np.sum(distances ** 2) / number), 2 * distances / number
 
 
 def expected_risk(log_p: np.ndarray, risks: np.ndarray, alpha: float) -> tuple[float, np.ndarray]:
