@@ -37,7 +37,7 @@ class SampleDecoder:
         return INITIAL
 
     def scores(self, state: int) -> np.ndarray:
-        return self.network.decoder.scores[state]
+        return self.network.decoder.nodes.scores[state]
 
     @contextmanager
     def rows(self, state: int, number: int) -> Iterator[Rows]:
@@ -128,7 +128,7 @@ class Batch:
         nodes = self._run_sequences(sequences)
         decoder = self.network.decoder
         self.total = 0.0
-        self.dscores = np.zeros_like(decoder.scores[:decoder.layer.nodes.number])
+        self.dscores = np.zeros_like(decoder.nodes.scores[:decoder.nodes.number])
         self._step_losses([left for d in learning for left in d.step_losses])
         self._regressions([left for d in learning for left in d.regressions])
         self._sequence_losses(sequences, nodes)
@@ -148,12 +148,12 @@ class Batch:
 
     def _regressions(self, left: list[tuple[int, int, np.ndarray]]) -> None:
         for node, support, targets in left:
-            value, gradient = squared_distance(self.network.decoder.scores[node], self.supports[support], targets)
+            value, gradient = squared_distance(self.network.decoder.nodes.scores[node], self.supports[support], targets)
             self._add([node], value, gradient[None])
 
     def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
         """−∞ outside the support."""
-        scores = self.network.decoder.scores[np.asarray(nodes)]
+        scores = self.network.decoder.nodes.scores[np.asarray(nodes)]
         scores[~self.supports[np.asarray(kinds)]] = -np.inf
         return scores
 

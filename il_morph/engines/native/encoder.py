@@ -60,9 +60,11 @@ class Encoder:
         return x
 
     def _run(self, layer: Recurrence, places: np.ndarray) -> None:
-        layer.nodes.clear()
-        new = layer.nodes.add(self.packing.parents, self.packing.bounds)
-        layer.nodes.z[new][places] = self._product(self.x, f"{layer.name}.x")
+        nodes = layer.nodes
+        nodes.clear()
+        new = nodes.add(self.packing.size)
+        nodes.parents[new] = self.packing.parents
+        nodes.z[places] = self._product(self.x, f"{layer.name}.x")
         layer.run(self.packing.bounds)
 
     def _features(self) -> np.ndarray:
@@ -86,22 +88,22 @@ class Encoder:
         dpositions = np.zeros_like(self.positions)
         kernels.add_product_transposed(dpositions, dprojected, arrays["decoder.positions"])
         hidden = self.settings.enc_hidden
-        dforward = self._backward(self.forward, self.packing.places, dpositions[:, :hidden])
-        dbackward = self._backward(self.backward, self.packing.mirrored, dpositions[:, hidden:])
+        dforward, factors = self._backward(self.forward, self.packing.places, dpositions[:, :hidden])
+        dbackward, others = self._backward(self.backward, self.packing.mirrored, dpositions[:, hidden:])
         dx = np.zeros((len(self.x), self.settings.input), dtype=self.dtype)
         kernels.add_product_transposed(dx, dforward, arrays["forward.x"][:-1])
         kernels.add_product_transposed(dx, dbackward, arrays["backward.x"][:-1])
         self._backward_characters(dx, lookups)
         return {"decoder.positions": (self.positions, dprojected), "decoder.features": (self.features, dfeatures),
                 "forward.x": (self.x, dforward), "backward.x": (self.x, dbackward),
-                **self.forward.factors(), **self.backward.factors()}
+                **factors, **others}
 
-    def _backward(self, layer: Recurrence, places: np.ndarray, dh: np.ndarray) -> np.ndarray:
+    def _backward(self, layer: Recurrence, places: np.ndarray, dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
         """From the gradient of the outputs at the readable positions to that of all inputs' projections."""
-        layer.nodes.clear_gradients()
-        layer.nodes.dh[places[self.reading]] = dh
-        layer.run_backward()
-        return layer.nodes.dz[places]
+        dh = layer.no_gradient()
+        dh[places[self.reading]] = dpositions
+        dz, factors = layer.run_backward(self.packing.bounds, dh)
+        return dz[places], factors
 
     def _backward_features(self, dfeatures: np.ndarray, lookups: LookUps) -> None:
         width = self.settings.feat_input

@@ -183,12 +183,6 @@ def take_rows(out, table, indices):
 
 
 @compiled
-def coupled_step(z, h0, c0, p0, h, c, p, u, wh, wc):
-    add_product(z, h0, wh)
-    coupled_gates(z, c0, p0, h, c, p, u, wc)
-
-
-@compiled
 def coupled_gates(z, c0, p0, h, c, p, u, wc):
     size = c.shape[1]
     for r in range(len(z)):
@@ -290,12 +284,6 @@ def add_to_parents(dh, dh0, parents, dz, wh):
 
 
 @compiled
-def vanilla_step(z, h0, c0, p0, h, c, p, u, wh, wc):
-    add_product(z, h0, wh)
-    vanilla_gates(z, c0, h, c, u)
-
-
-@compiled
 def vanilla_gates(z, c0, h, c, u):
     size = c.shape[1]
     for r in range(len(z)):
@@ -352,8 +340,41 @@ def vanilla_gradient(gates, before, u, dh, dc, dz, parent_dc):
         parent_dc[j] += dc[j] * f
 
 
-COUPLED = Cell(coupled_step, coupled_forward, coupled_backward)
-VANILLA = Cell(vanilla_step, vanilla_forward, vanilla_backward)
+# Decoder steps
+
+
+@compiled
+def read_inputs(z, first, last, places, projected, actions, table):
+    for n in range(first, last):
+        gates, position, action = z[n], projected[places[n]], table[actions[n]]
+        for j in range(len(gates)):
+            gates[j] = position[j] + action[j]
+
+
+@compiled
+def score(scores, h, output):
+    scores[:] = output[-1]
+    add_product(scores, h, output[:-1])
+
+
+@compiled
+def coupled_decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, output, scores):
+    first, last = bounds[0], bounds[-1]
+    read_inputs(z, first, last, places, projected, actions, table)
+    coupled_forward(z, h, c, p, u, parents, bounds, wh, wc)
+    score(scores[first:last], h[first:last], output)
+
+
+@compiled
+def vanilla_decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, output, scores):
+    first, last = bounds[0], bounds[-1]
+    read_inputs(z, first, last, places, projected, actions, table)
+    vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc)
+    score(scores[first:last], h[first:last], output)
+
+
+COUPLED = Cell(coupled_forward, coupled_backward, coupled_decode)
+VANILLA = Cell(vanilla_forward, vanilla_backward, vanilla_decode)
 
 
 # Updates

@@ -38,19 +38,14 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 # The coupled cell: gates i, g, o and peepholes wc = [c2o | c2i].
 
 
-def coupled_step(z, h0, c0, p0, h, c, p, u, wh, wc) -> None:
-    """One step of some rows: from h0, c0, p0 = c0 · wc to h, c, p and u = tanh(c).
+def coupled_gates(z, c0, p0, h, c, p, u, wc) -> None:
+    """One step of some rows, from c0 and p0 = c0 · wc to h, c, p and u = tanh(c); the parent's h is h0.
 
         i = σ(zi + h0 · whi + c0 · c2i)     g = tanh(zg + h0 · whg)     c = c0 + i (g − c0)
         o = σ(zo + h0 · who + c · c2o)      h = o tanh(c)
 
-    z holds what the input contributes; the activated gates replace it.
+    z holds what the input and h0 contribute; the activated gates replace it.
     """
-    add_product(z, h0, wh)
-    coupled_gates(z, c0, p0, h, c, p, u, wc)
-
-
-def coupled_gates(z, c0, p0, h, c, p, u, wc) -> None:
     i, g, o = parts(z, 3)
     to_o, to_next_i = parts(p, 2)
     i[:] = sigmoid(i + parts(p0, 2)[1])
@@ -100,13 +95,8 @@ def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
 # The vanilla cell: gates i, f, o, g, no peepholes; p and wc have no columns.
 
 
-def vanilla_step(z, h0, c0, p0, h, c, p, u, wh, wc) -> None:
-    """i, f, o = σ(z + h0 · wh), 1 added to f before; g = tanh(…); c = f c0 + i g; h = o tanh(c)."""
-    add_product(z, h0, wh)
-    vanilla_gates(z, c0, h, c, u)
-
-
 def vanilla_gates(z, c0, h, c, u) -> None:
+    """i, f, o = σ(z), 1 added to f before; g = tanh(z); c = f c0 + i g; h = o tanh(c). h0 · wh is in z."""
     i, f, o, g = parts(z, 4)
     f += 1
     i[:], f[:], o[:] = sigmoid(i), sigmoid(f), sigmoid(o)
@@ -149,13 +139,26 @@ def parts(rows: np.ndarray, number: int) -> list[np.ndarray]:
 class Cell(NamedTuple):
     """The functions of one kind of cell."""
 
-    step: Callable
     forward: Callable
     backward: Callable
+    decode: Callable
 
 
-COUPLED = Cell(coupled_step, coupled_forward, coupled_backward)
-VANILLA = Cell(vanilla_step, vanilla_forward, vanilla_backward)
+def decoding_with(forward: Callable) -> Callable:
+    """Decoder steps: blocks whose nodes read rows of `projected` and `table`, and their scores."""
+    def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, output, scores) -> None:
+        new = slice(bounds[0], bounds[-1])
+        z[new] = projected[places[new]]
+        z[new] += table[actions[new]]
+        forward(z, h, c, p, u, parents, bounds, wh, wc)
+        scores[new] = output[-1]
+        add_product(scores[new], h[new], output[:-1])
+
+    return decode
+
+
+COUPLED = Cell(coupled_forward, coupled_backward, decoding_with(coupled_forward))
+VANILLA = Cell(vanilla_forward, vanilla_backward, decoding_with(vanilla_forward))
 
 
 # Updates. `a` and `b` are what the optimiser remembers of each weight.

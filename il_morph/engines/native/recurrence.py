@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Sequence
 
 import numpy as np
 
@@ -13,72 +12,76 @@ Factors = dict[str, tuple[np.ndarray, np.ndarray]]  # of gradients x′d, by the
 
 
 class Nodes:
-    """Growing arrays with a row for each node; the last row stays zero, the state before the first step.
+    """Growing arrays with a row for each node; the last row stays zero, the state before the first step."""
 
-    z: gates, h and c: state, p: c times the peepholes, u: tanh(c), and their gradients.
-    """
+    z: np.ndarray  # gates
+    h: np.ndarray
+    c: np.ndarray
+    p: np.ndarray  # c times the peepholes
+    u: np.ndarray  # tanh(c)
+    scores: np.ndarray  # of the actions, in the decoder
+    parents: np.ndarray  # the node that each continues
+    places: np.ndarray  # in the decoder what each node reads: a row of the projected positions
+    actions: np.ndarray  # and a row of the projected actions
 
-    def __init__(self, hidden: int, gates: int, peepholes: int, dtype):
-        self.widths = {"z": gates, "h": hidden, "c": hidden, "p": peepholes, "u": hidden,
-                       "dz": gates, "dh": hidden, "dc": hidden, "dp": peepholes}
-        self.dtype = dtype
-        self.clear()
+    def __init__(self, hidden: int, gates: int, peepholes: int, scores: int, dtype):
+        self.widths = {"z": gates, "h": hidden, "c": hidden, "p": peepholes, "u": hidden, "scores": scores}
+        self.dtype, self.number, self.capacity = dtype, 0, 0
         self._grow(16)
 
     def clear(self) -> None:
         self.number = 0
-        self.bounds = [0]
 
-    def add(self, parents: np.ndarray, bounds: Sequence[int]) -> slice:
-        """Room for new nodes in blocks; `bounds` count from the first of the new nodes."""
-        first, last = self.number, self.number + len(parents)
-        if last >= self.capacity:
-            self._grow(2 * last + 16)
-        self.parents[first:last] = parents
-        self.bounds += [first + bound for bound in bounds[1:]]
-        self.number = last
-        return slice(first, last)
+    def add(self, number: int) -> slice:
+        """Room for so many new nodes."""
+        if self.number + number >= self.capacity:
+            self._grow(2 * (self.number + number))
+        self.number += number
+        return slice(self.number - number, self.number)
 
     def _grow(self, capacity: int) -> None:
         for name, width in self.widths.items():
-            self._grow_array(name, np.zeros((capacity, width), dtype=self.dtype))
-        self._grow_array("parents", np.full(capacity, -1, dtype=np.int64))
+            self._copy(name, np.zeros((capacity, width), dtype=self.dtype))
+        for name in ("parents", "places", "actions"):
+            self._copy(name, np.zeros(capacity, dtype=np.int64))
         self.capacity = capacity
 
-    def _grow_array(self, name: str, grown: np.ndarray) -> None:
-        if self.number:
+    def _copy(self, name: str, grown: np.ndarray) -> None:
+        if self.capacity:
             grown[:self.number] = getattr(self, name)[:self.number]
         setattr(self, name, grown)
-
-    def clear_gradients(self) -> None:
-        for array in (self.dh, self.dc, self.dp):
-            array[:self.number] = 0
 
 
 class Recurrence:
     """An LSTM layer and its nodes."""
 
-    def __init__(self, kernels: ModuleType, name: str, arrays: Arrays, vanilla: bool):
+    def __init__(self, kernels: ModuleType, name: str, arrays: Arrays, vanilla: bool, scores: int = 0):
         self.name, self.cell = name, kernels.VANILLA if vanilla else kernels.COUPLED
         self.wh = arrays[f"{name}.h"]
         hidden, gates = self.wh.shape
         self.wc = arrays.get(f"{name}.c", np.empty((hidden, 0), dtype=self.wh.dtype))
-        self.nodes = Nodes(hidden, gates, self.wc.shape[1], self.wh.dtype)
+        self.nodes = self.new_nodes(scores)
+
+    def new_nodes(self, scores: int) -> Nodes:
+        return Nodes(*self.wh.shape, self.wc.shape[1], scores, self.wh.dtype)
 
     def run(self, bounds: np.ndarray) -> None:
-        """Compute these blocks, whose z holds what the input contributes."""
+        """Compute the nodes of these blocks, whose z holds what the input contributes."""
         n = self.nodes
         self.cell.forward(n.z, n.h, n.c, n.p, n.u, n.parents, bounds, self.wh, self.wc)
 
-    def run_backward(self) -> None:
-        """From dh of all nodes to their dz."""
-        n = self.nodes
-        self.cell.backward(n.z, n.c, n.u, n.parents, np.array(n.bounds), self.wh, self.wc, n.dh, n.dc, n.dz, n.dp)
+    def no_gradient(self) -> np.ndarray:
+        """Of h of all nodes and, as the last row, of the state before the first step."""
+        return np.zeros((self.nodes.number + 1, self.wh.shape[0]), dtype=self.wh.dtype)
 
-    def factors(self) -> Factors:
-        """Of the gradients of wh and wc."""
+    def run_backward(self, bounds: np.ndarray, dh: np.ndarray) -> tuple[np.ndarray, Factors]:
+        """From the gradient of h to that of z, and to the factors of those of wh and wc."""
         n, number = self.nodes, self.nodes.number
-        factors = {f"{self.name}.h": (n.h[n.parents[:number]], n.dz[:number])}
-        if self.wc.shape[1]:
-            factors[f"{self.name}.c"] = n.c[:number], n.dp[:number]
-        return factors
+        dc = self.no_gradient()
+        dz = np.empty((number + 1, self.wh.shape[1]), dtype=dh.dtype)
+        dp = np.zeros((number + 1, self.wc.shape[1]), dtype=dh.dtype)
+        self.cell.backward(n.z, n.c, n.u, n.parents, bounds, self.wh, self.wc, dh, dc, dz, dp)
+        factors = {f"{self.name}.h": (n.h[n.parents[:number]], dz[:number])}
+        if dp.shape[1]:
+            factors[f"{self.name}.c"] = n.c[:number], dp[:number]
+        return dz[:number], factors
