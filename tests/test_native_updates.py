@@ -72,7 +72,8 @@ def train_both(model, kind, kernels, updates, optimization="ADADELTA", size=1, l
 @pytest.mark.parametrize("optimization", RULES)
 def test_a_hundred_updates_are_those_of_dynet(optimization, size, kernels):
     model = random_model(scale=0.3)
-    learner, stock, losses = train_both(model, "mle", KERNELS[kernels](), 100, optimization, size)
+    kind = "mse" if optimization == "ADAGRAD" else "mle"  # with "mle" ADAGRAD is chaotic, in DyNet too
+    learner, stock, losses = train_both(model, kind, KERNELS[kernels](), 100, optimization, size)
     for ours, theirs in losses:
         assert ours == pytest.approx(theirs, rel=1e-4)
     assert difference(learner.weights(), stock.weights()) < 1e-4

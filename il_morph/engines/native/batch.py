@@ -13,7 +13,7 @@ from il_morph.engines.native.losses import expected_risk, negative_log_likelihoo
 from il_morph.engines.native.network import Network
 from il_morph.engines.native.packing import Packing
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss, StepRows, Visit, supports
+from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss, StepRows, Visit
 
 
 @dataclass
@@ -86,7 +86,6 @@ class Batch:
         self.network = network
         network.begin(instances)
         self.decoders = [SampleDecoder(network, k, instance) for k, instance in enumerate(instances)]
-        self.supports = supports(network.vocabulary)
 
     def serve(self, visits: Sequence[Visit]) -> list[int]:
         """Run the visits side by side until all have returned; what they returned.
@@ -148,13 +147,13 @@ class Batch:
 
     def _regressions(self, left: list[tuple[int, int, np.ndarray]]) -> None:
         for node, support, targets in left:
-            value, gradient = squared_distance(self.network.decoder.nodes.scores[node], self.supports[support], targets)
+            value, gradient = squared_distance(self.network.decoder.nodes.scores[node], self.network.supports[support], targets)
             self._add([node], value, gradient[None])
 
     def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
         """−∞ outside the support."""
         scores = self.network.decoder.nodes.scores[np.asarray(nodes)]
-        scores[~self.supports[np.asarray(kinds)]] = -np.inf
+        scores[~self.network.supports[np.asarray(kinds)]] = -np.inf
         return scores
 
     def _add(self, nodes: Sequence[int], value: float, gradients: np.ndarray) -> None:

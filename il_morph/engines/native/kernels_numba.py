@@ -37,7 +37,8 @@ def sigmoid(x):
     return HALF * tanh(HALF * x) + HALF
 
 
-# Products: four rows at a time, each row of w that is read serves them all.
+# Products: four rows at a time, each row of w that is read serves them all. Two or three rows that are
+# left over are filled up with zeros.
 
 
 @compiled
@@ -46,8 +47,20 @@ def add_product(out, x, w):
     four = len(x) // 4 * 4
     for r in range(0, four, 4):
         add_product_of_four(out, x, w, r)
-    for r in range(four, len(x)):
-        add_product_of_one(out[r], x[r], w)
+    if len(x) == four + 1:
+        add_product_of_one(out[four], x[four], w)
+    elif len(x) > four:
+        filled = filled_up(out, four)
+        add_product_of_four(filled, filled_up(x, four), w, 0)
+        out[four:] = filled[:len(x) - four]
+
+
+@compiled
+def filled_up(rows, first):
+    """Four rows: from this one on, then zeros."""
+    filled = np.zeros((4, rows.shape[1]), dtype=np.float32)
+    filled[:len(rows) - first] = rows[first:]
+    return filled
 
 
 @compiled
@@ -100,8 +113,12 @@ def add_product_transposed(out, d, w):
     four = len(d) // 4 * 4
     for r in range(0, four, 4):
         add_dots_of_four(out, d, w, r)
-    for r in range(four, len(d)):
-        add_dots_of_one(out[r], d[r], w)
+    if len(d) == four + 1:
+        add_dots_of_one(out[four], d[four], w)
+    elif len(d) > four:
+        filled = filled_up(out, four)
+        add_dots_of_four(filled, filled_up(d, four), w, 0)
+        out[four:] = filled[:len(d) - four]
 
 
 @compiled
@@ -411,29 +428,25 @@ def update_factored(rule, hyper, w, a, b, x, d):
 
 @compiled
 def add_outer_of_four(g, x, d, i):
-    """g += columns i, …, i+3 of x, transposed, times d."""
+    """g += columns i, …, i+3 of x, transposed, times d; four rows of d at a time, zeros after the last."""
     g0, g1, g2, g3 = g[0], g[1], g[2], g[3]
-    rows = len(d)
-    four = rows // 4 * 4
-    for n in range(0, four, 4):
-        x0, x1, x2, x3 = x[n], x[n + 1], x[n + 2], x[n + 3]
-        x00, x01, x02, x03 = x0[i], x1[i], x2[i], x3[i]
-        x10, x11, x12, x13 = x0[i + 1], x1[i + 1], x2[i + 1], x3[i + 1]
-        x20, x21, x22, x23 = x0[i + 2], x1[i + 2], x2[i + 2], x3[i + 2]
-        x30, x31, x32, x33 = x0[i + 3], x1[i + 3], x2[i + 3], x3[i + 3]
-        d0, d1, d2, d3 = d[n], d[n + 1], d[n + 2], d[n + 3]
+    for n in range(0, len(d), 4):
+        x00, x10, x20, x30, d0 = outer_factors(x, d, n, i)
+        x01, x11, x21, x31, d1 = outer_factors(x, d, n + 1, i)
+        x02, x12, x22, x32, d2 = outer_factors(x, d, n + 2, i)
+        x03, x13, x23, x33, d3 = outer_factors(x, d, n + 3, i)
         for j in range(len(d0)):
             g0[j] += x00 * d0[j] + x01 * d1[j] + x02 * d2[j] + x03 * d3[j]
             g1[j] += x10 * d0[j] + x11 * d1[j] + x12 * d2[j] + x13 * d3[j]
             g2[j] += x20 * d0[j] + x21 * d1[j] + x22 * d2[j] + x23 * d3[j]
             g3[j] += x30 * d0[j] + x31 * d1[j] + x32 * d2[j] + x33 * d3[j]
-    for n in range(four, rows):
-        x00, x10, x20, x30, d0 = x[n, i], x[n, i + 1], x[n, i + 2], x[n, i + 3], d[n]
-        for j in range(len(d0)):
-            g0[j] += x00 * d0[j]
-            g1[j] += x10 * d0[j]
-            g2[j] += x20 * d0[j]
-            g3[j] += x30 * d0[j]
+
+
+@compiled
+def outer_factors(x, d, n, i):
+    if n >= len(d):
+        return ZERO, ZERO, ZERO, ZERO, d[0]
+    return x[n, i], x[n, i + 1], x[n, i + 2], x[n, i + 3], d[n]
 
 
 @compiled

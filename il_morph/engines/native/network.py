@@ -19,6 +19,7 @@ from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps, TableGradients
 from il_morph.engines.native.recurrence import Factors
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.engine import supports
 
 
 @dataclass
@@ -46,6 +47,8 @@ class Network:
         self.arrays = self.layout.zeros(dtype)
         self.encoder = Encoder(kernels, self.layout, self.arrays)
         self.decoder = Decoder(kernels, self.layout, self.arrays, self.encoder)
+        self.lookups = LookUps(kernels, {table.name: self.arrays[table.name] for table in self.layout.architecture.tables})
+        self.supports = supports(vocabulary)
 
     def weights(self) -> Arrays:
         """The weights as the model file keeps them."""
@@ -58,10 +61,10 @@ class Network:
         """Encode a batch, whose decoding is about to begin."""
         self.encoder.encode(instances)
         self.decoder.begin()
-        self.lookups = LookUps()
+        self.lookups.take()
 
     def backward(self, dscores: np.ndarray) -> Gradients:
         """Of the loss whose gradient with respect to the scores of all decoder nodes is given."""
         dprojected, factors = self.decoder.run_backward(dscores, self.lookups)
         factors.update(self.encoder.run_backward(dprojected, self.lookups))
-        return Gradients(factors, self.lookups.sums(self.kernels, self.arrays))
+        return Gradients(factors, self.lookups.take())

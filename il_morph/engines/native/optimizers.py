@@ -20,7 +20,7 @@ from typing import Optional
 import numpy as np
 
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, SGD
-from il_morph.engines.native.layout import Arrays
+from il_morph.engines.native.layout import Arrays, one_allocation
 from il_morph.engines.native.network import Gradients, Network
 
 CLIP = 5.0
@@ -56,11 +56,13 @@ class Optimizer:
 
     def __init__(self, network: Network, name: str, l2: float = 0.0):
         self.network, self.rule, self.l2, self.updates = network, RULES[name], l2, 0
-        self.kept = [{name: np.zeros(self._kept_shape(array, number), dtype=array.dtype)
-                      for name, array in network.arrays.items()} for number in range(2)]
+        self.kept = [self._zeros(number < self.rule.kept) for number in range(2)]
 
-    def _kept_shape(self, array: np.ndarray, number: int) -> tuple[int, int]:
-        return (len(array), array.shape[1] if number < self.rule.kept else 0)
+    def _zeros(self, needed: bool) -> Arrays:
+        """A number for each weight, or arrays without columns."""
+        arrays = self.network.arrays
+        shapes = {name: array.shape if needed else (len(array), 0) for name, array in arrays.items()}
+        return one_allocation(shapes, np.float32)
 
     def update(self, gradients: Gradients) -> None:
         """One update; raises Diverged if the gradient is not finite, and then changes nothing."""
