@@ -10,6 +10,7 @@ import numpy as np
 
 from il_morph.engines.native.decoder import INITIAL, Rows
 from il_morph.engines.native.losses import expected_risk, negative_log_likelihoods, squared_distance
+from il_morph.engines.native.memory import zeros
 from il_morph.engines.native.network import Network
 from il_morph.engines.native.packing import Packing
 from il_morph.model.vocabulary import Instance
@@ -60,7 +61,7 @@ class SampleDecoder:
 
     def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
         factors = np.array(weights, dtype=np.float64)
-        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: (float(factors @ losses), factors)))
+        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: (float((factors * losses).sum()), factors)))
 
     def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
         known = np.array(risks, dtype=np.float64)
@@ -127,7 +128,7 @@ class Batch:
         nodes = self._run_sequences(sequences)
         decoder = self.network.decoder
         self.total = 0.0
-        self.dscores = np.zeros_like(decoder.nodes.scores[:decoder.nodes.number])
+        self.dscores = zeros((decoder.nodes.number, decoder.nodes.scores.shape[1]), decoder.dtype)
         self._step_losses([left for d in learning for left in d.step_losses])
         self._regressions([left for d in learning for left in d.regressions])
         self._sequence_losses(sequences, nodes)

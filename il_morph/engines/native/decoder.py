@@ -11,6 +11,7 @@ import numpy as np
 from il_morph.engines.native.encoder import Encoder, with_ones
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
+from il_morph.engines.native.memory import zeros
 from il_morph.engines.native.packing import Packing
 from il_morph.engines.native.recurrence import Factors, Nodes, Recurrence
 from il_morph.transitions.actions import END
@@ -40,7 +41,7 @@ class Decoder:
         self.table, self.output = layout.architecture.action_table, arrays["output"]
         self.layer = Recurrence(kernels, "decoder", arrays, layout.settings.vanilla_lstm, self.output.shape[1])
         self.nodes, self.dtype = self.layer.nodes, self.output.dtype
-        self.projected_actions = np.empty((len(arrays[self.table]), self.layer.wh.shape[1]), dtype=self.dtype)
+        self.projected_actions = zeros((len(arrays[self.table]), self.layer.wh.shape[1]), self.dtype)
         self.begin()
 
     def begin(self) -> None:
@@ -79,7 +80,7 @@ class Decoder:
         """The embeddings of these actions times the decoder's columns."""
         if actions:
             rows = sorted(actions)
-            projected = np.zeros((len(rows), self.projected_actions.shape[1]), dtype=self.dtype)
+            projected = zeros((len(rows), self.projected_actions.shape[1]), self.dtype)
             self.kernels.add_product(projected, self.arrays[self.table][rows], self.arrays["decoder.actions"])
             self.projected_actions[rows] = projected
             self.known |= actions
@@ -114,10 +115,10 @@ class Decoder:
         dh = self.layer.no_gradient()
         kernels.add_product_transposed(dh[:number], dscores, self.output[:-1])
         dz, factors = self.layer.run_backward(np.array(self.bounds), dh)
-        dprojected = np.zeros_like(self.encoder.projected)
+        dprojected = zeros(self.encoder.projected.shape, self.dtype)
         kernels.add_rows(dprojected, nodes.places[:number], dz)
         rows, inverse = np.unique(nodes.actions[:number], return_inverse=True)
-        dactions = np.zeros((len(rows), dz.shape[1]), dtype=self.dtype)
+        dactions = zeros((len(rows), dz.shape[1]), self.dtype)
         kernels.add_rows(dactions, inverse, dz)
         embeddings = arrays[self.table][rows]
         dembeddings = np.zeros_like(embeddings)

@@ -9,6 +9,7 @@ import numpy as np
 
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
+from il_morph.engines.native.memory import take, zeros
 from il_morph.engines.native.packing import packing_of
 from il_morph.engines.native.recurrence import Factors, Recurrence
 from il_morph.model.vocabulary import Instance
@@ -39,7 +40,7 @@ class Encoder:
         self.positions = np.concatenate([self.forward.nodes.h[places[self.reading]],
                                          self.backward.nodes.h[mirrored[self.reading]]], axis=1)
         self.features = self._features()
-        self.projected = self._product(self.features, "decoder.features")[self.samples]
+        self.projected = take(self._product(self.features, "decoder.features"), self.samples)
         self.kernels.add_product(self.projected, self.positions, self.arrays["decoder.positions"])
 
     def place(self, sample: int, position: int) -> int:
@@ -47,7 +48,7 @@ class Encoder:
         return self.first[sample] + position
 
     def _product(self, x: np.ndarray, name: str) -> np.ndarray:
-        product = np.zeros((len(x), self.arrays[name].shape[1]), dtype=self.dtype)
+        product = zeros((len(x), self.arrays[name].shape[1]), self.dtype)
         self.kernels.add_product(product, x, self.arrays[name])
         return product
 
@@ -82,15 +83,15 @@ class Encoder:
     def run_backward(self, dprojected: np.ndarray, lookups: LookUps) -> Factors:
         """From the gradient of `projected` to those of all weights of the encoder and of the decoder's columns."""
         kernels, arrays = self.kernels, self.arrays
-        dfeatures = np.zeros((len(self.instances), dprojected.shape[1]), dtype=self.dtype)
+        dfeatures = zeros((len(self.instances), dprojected.shape[1]), self.dtype)
         kernels.add_rows(dfeatures, self.samples, dprojected)
         self._backward_features(dfeatures, lookups)
-        dpositions = np.zeros_like(self.positions)
+        dpositions = zeros(self.positions.shape, self.dtype)
         kernels.add_product_transposed(dpositions, dprojected, arrays["decoder.positions"])
         hidden = self.settings.enc_hidden
         dforward, factors = self._backward(self.forward, self.packing.places, dpositions[:, :hidden])
         dbackward, others = self._backward(self.backward, self.packing.mirrored, dpositions[:, hidden:])
-        dx = np.zeros((len(self.x), self.settings.input), dtype=self.dtype)
+        dx = zeros((len(self.x), self.settings.input), self.dtype)
         kernels.add_product_transposed(dx, dforward, arrays["forward.x"][:-1])
         kernels.add_product_transposed(dx, dbackward, arrays["backward.x"][:-1])
         self._backward_characters(dx, lookups)
@@ -103,13 +104,13 @@ class Encoder:
         dh = layer.no_gradient()
         dh[places[self.reading]] = dpositions
         dz, factors = layer.run_backward(self.packing.bounds, dh)
-        return dz[places], factors
+        return take(dz, places), factors
 
     def _backward_features(self, dfeatures: np.ndarray, lookups: LookUps) -> None:
         width = self.settings.feat_input
         if not width:
             return
-        dvectors = np.zeros((len(dfeatures), self.features.shape[1] - 1), dtype=self.dtype)
+        dvectors = zeros((len(dfeatures), self.features.shape[1] - 1), self.dtype)
         self.kernels.add_product_transposed(dvectors, dfeatures, self.arrays["decoder.features"][:-1])
         vectors = dvectors.reshape(len(dfeatures), -1, width)
         for instance, dslots in zip(self.instances, vectors):

@@ -57,9 +57,10 @@ def add_product(out, x, w):
 
 @compiled
 def filled_up(rows, first):
-    """Four rows: from this one on, then zeros."""
-    filled = np.zeros((4, rows.shape[1]), dtype=np.float32)
-    filled[:len(rows) - first] = rows[first:]
+    """The rows from this one on, and zeros, so that their number is a multiple of four."""
+    number = len(rows) - first
+    filled = np.zeros(((number + 3) // 4 * 4, rows.shape[1]), dtype=np.float32)
+    filled[:number] = rows[first:]
     return filled
 
 
@@ -408,7 +409,17 @@ def squared_norm(x, d):
 
 
 @compiled
+def squared(g):
+    total = 0.0
+    for i in range(len(g)):
+        total += dot(g[i], g[i])
+    return total
+
+
+@compiled
 def update_factored(rule, hyper, w, a, b, x, d):
+    if len(d) % 4:
+        x, d = filled_up(x, 0), filled_up(d, 0)
     rows = len(w)
     four = rows // 4 * 4
     g = np.empty((4, w.shape[1]), dtype=np.float32)
@@ -419,22 +430,21 @@ def update_factored(rule, hyper, w, a, b, x, d):
             apply(rule, hyper, w[i + k], a[i + k], b[i + k], g[k])
     for i in range(four, rows):
         g[0] = ZERO
-        for n in range(len(d)):
-            factor, row, target = x[n, i], d[n], g[0]
-            for j in range(len(row)):
-                target[j] += factor * row[j]
+        add_outer_of_one(g[0], x, d, i)
         apply(rule, hyper, w[i], a[i], b[i], g[0])
 
 
 @compiled
 def add_outer_of_four(g, x, d, i):
-    """g += columns i, …, i+3 of x, transposed, times d; four rows of d at a time, zeros after the last."""
+    """g += columns i, …, i+3 of x, transposed, times d, whose rows come in fours."""
     g0, g1, g2, g3 = g[0], g[1], g[2], g[3]
     for n in range(0, len(d), 4):
-        x00, x10, x20, x30, d0 = outer_factors(x, d, n, i)
-        x01, x11, x21, x31, d1 = outer_factors(x, d, n + 1, i)
-        x02, x12, x22, x32, d2 = outer_factors(x, d, n + 2, i)
-        x03, x13, x23, x33, d3 = outer_factors(x, d, n + 3, i)
+        x0, x1, x2, x3 = x[n], x[n + 1], x[n + 2], x[n + 3]
+        x00, x01, x02, x03 = x0[i], x1[i], x2[i], x3[i]
+        x10, x11, x12, x13 = x0[i + 1], x1[i + 1], x2[i + 1], x3[i + 1]
+        x20, x21, x22, x23 = x0[i + 2], x1[i + 2], x2[i + 2], x3[i + 2]
+        x30, x31, x32, x33 = x0[i + 3], x1[i + 3], x2[i + 3], x3[i + 3]
+        d0, d1, d2, d3 = d[n], d[n + 1], d[n + 2], d[n + 3]
         for j in range(len(d0)):
             g0[j] += x00 * d0[j] + x01 * d1[j] + x02 * d2[j] + x03 * d3[j]
             g1[j] += x10 * d0[j] + x11 * d1[j] + x12 * d2[j] + x13 * d3[j]
@@ -443,10 +453,12 @@ def add_outer_of_four(g, x, d, i):
 
 
 @compiled
-def outer_factors(x, d, n, i):
-    if n >= len(d):
-        return ZERO, ZERO, ZERO, ZERO, d[0]
-    return x[n, i], x[n, i + 1], x[n, i + 2], x[n, i + 3], d[n]
+def add_outer_of_one(g, x, d, i):
+    """g += column i of x times d."""
+    for n in range(len(d)):
+        factor, row = x[n, i], d[n]
+        for j in range(len(row)):
+            g[j] += factor * row[j]
 
 
 @compiled
@@ -488,7 +500,8 @@ def adadelta(scale, rho, epsilon, w, a, b, g):
     for j in range(len(w)):
         gradient = scale * g[j]
         mean = rho * a[j] + (ONE - rho) * gradient * gradient
-        change = gradient * np.sqrt((b[j] + epsilon) / (mean + epsilon))
+        steps = b[j] + epsilon
+        change = gradient * steps / np.sqrt(steps * (mean + epsilon))  # = g √(steps / (mean + ε)), without division
         a[j] = mean
         b[j] = rho * b[j] + (ONE - rho) * change * change
         w[j] -= change

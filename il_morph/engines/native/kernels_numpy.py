@@ -166,7 +166,12 @@ VANILLA = Cell(vanilla_forward, vanilla_backward, decoding_with(vanilla_forward)
 
 def squared_norm(x: np.ndarray, d: np.ndarray) -> float:
     """|x′d|² without the product: Σ_ij (Σ_n x_ni d_nj)² = Σ_nm (Σ_i x_ni x_mi) (Σ_j d_nj d_mj)."""
-    return float(np.vdot(x @ x.T, d @ d.T))
+    return float(np.sum((x @ x.T) * (d @ d.T)))
+
+
+def squared(g: np.ndarray) -> float:
+    """|g|²"""
+    return float(np.sum(g * g))
 
 
 def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.ndarray) -> None:

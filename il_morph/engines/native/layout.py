@@ -17,18 +17,17 @@ c_t: the first half of c_t · [c2o | c2i] belongs to o_t, the second to i_{t+1}.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import Iterator
 
 import numpy as np
 
+from il_morph.engines.native.memory import side_by_side
 from il_morph.model.architecture import MATRIX, Architecture, Layer
 from il_morph.model.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
 COUPLED_GATES, VANILLA_GATES = "ico", "ifog"
 COUPLED_PEEPHOLES = "oi"
-ALIGNMENT = 16  # floats
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,6 @@ class Piece:
 
 def bias(weight: str, array: str, row: int, columns: slice) -> Piece:
     return Piece(weight, slice(0, 1), array, slice(row, row + 1), columns)
-
-
-def one_allocation(shapes: dict[str, tuple[int, ...]], dtype) -> Arrays:
-    """Arrays of zeros side by side in memory: an update runs through all of them, and large memory has large pages."""
-    sizes = [-(-prod(shape) // ALIGNMENT) * ALIGNMENT for shape in shapes.values()]
-    parts = np.split(np.zeros(sum(sizes), dtype=dtype), np.cumsum(sizes)[:-1])
-    return {name: part[:prod(shape)].reshape(shape) for (name, shape), part in zip(shapes.items(), parts)}
 
 
 class Layout:
@@ -97,7 +89,7 @@ class Layout:
         for piece in self.pieces:
             rows, columns = shapes.get(piece.array, (0, 0))
             shapes[piece.array] = max(rows, piece.rows.stop), max(columns, piece.columns.stop)
-        return one_allocation(shapes, dtype)
+        return side_by_side(shapes, dtype)
 
     def pack(self, weights: Arrays, arrays: Arrays) -> None:
         """Write the named weights into the arrays of the kernels."""

@@ -45,5 +45,5 @@ def expected_risk(log_p: np.ndarray, risks: np.ndarray, alpha: float) -> tuple[f
     powers = alpha * log_p
     q = np.exp(powers - powers.max())
     q /= q.sum()
-    risk = float(q @ risks)
+    risk = float((q * risks).sum())
     return risk, -alpha * q * (risks - risk)

@@ -20,7 +20,8 @@ from typing import Optional
 import numpy as np
 
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, SGD
-from il_morph.engines.native.layout import Arrays, one_allocation
+from il_morph.engines.native.layout import Arrays
+from il_morph.engines.native.memory import side_by_side, zeros
 from il_morph.engines.native.network import Gradients, Network
 
 CLIP = 5.0
@@ -62,7 +63,7 @@ class Optimizer:
         """A number for each weight, or arrays without columns."""
         arrays = self.network.arrays
         shapes = {name: array.shape if needed else (len(array), 0) for name, array in arrays.items()}
-        return one_allocation(shapes, np.float32)
+        return side_by_side(shapes, np.float32)
 
     def update(self, gradients: Gradients) -> None:
         """One update; raises Diverged if the gradient is not finite, and then changes nothing."""
@@ -98,7 +99,7 @@ class Optimizer:
         for name, (x, d) in gradients.factors.items():
             (rows, inputs), outputs = x.shape, d.shape[1]
             if self.l2 or rows * (inputs + outputs) > inputs * outputs:
-                dense[name] = np.zeros((inputs, outputs), dtype=x.dtype)
+                dense[name] = zeros((inputs, outputs), x.dtype)
                 self.network.kernels.add_product(dense[name], np.ascontiguousarray(x.T), d)
         if self.l2:
             self._add_penalty(dense)
@@ -115,8 +116,8 @@ class Optimizer:
     def _norm(self, gradients: Gradients, dense: Arrays) -> float:
         kernels, squares = self.network.kernels, 0.0
         for name, (x, d) in gradients.factors.items():
-            squares += squared(dense[name]) if name in dense else kernels.squared_norm(x, d)
-        return sqrt(squares + sum(squared(sums) for _, sums in gradients.tables.values()))
+            squares += kernels.squared(dense[name]) if name in dense else kernels.squared_norm(x, d)
+        return sqrt(squares + sum(kernels.squared(sums) for _, sums in gradients.tables.values()))
 
     def state(self) -> Arrays:
         """All that the next updates depend on but the weights."""
@@ -129,7 +130,3 @@ class Optimizer:
         for number in range(self.rule.kept):
             for name, array in self.kept[number].items():
                 array[:] = state[f"{number}.{name}"]
-
-
-def squared(array: np.ndarray) -> float:
-    return float(np.vdot(array, array))

@@ -7,6 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from il_morph.engines.native.layout import Arrays
+from il_morph.engines.native.memory import zeros
 
 Factors = dict[str, tuple[np.ndarray, np.ndarray]]  # of gradients x′d, by the name of the matrix
 
@@ -41,7 +42,7 @@ class Nodes:
 
     def _grow(self, capacity: int) -> None:
         for name, width in self.widths.items():
-            self._copy(name, np.zeros((capacity, width), dtype=self.dtype))
+            self._copy(name, zeros((capacity, width), self.dtype))
         for name in ("parents", "places", "actions"):
             self._copy(name, np.zeros(capacity, dtype=np.int64))
         self.capacity = capacity
@@ -72,14 +73,14 @@ class Recurrence:
 
     def no_gradient(self) -> np.ndarray:
         """Of h of all nodes and, as the last row, of the state before the first step."""
-        return np.zeros((self.nodes.number + 1, self.wh.shape[0]), dtype=self.wh.dtype)
+        return zeros((self.nodes.number + 1, self.wh.shape[0]), self.wh.dtype)
 
     def run_backward(self, bounds: np.ndarray, dh: np.ndarray) -> tuple[np.ndarray, Factors]:
         """From the gradient of h to that of z, and to the factors of those of wh and wc."""
         n, number = self.nodes, self.nodes.number
         dc = self.no_gradient()
-        dz = np.empty((number + 1, self.wh.shape[1]), dtype=dh.dtype)
-        dp = np.zeros((number + 1, self.wc.shape[1]), dtype=dh.dtype)
+        dz = zeros((number + 1, self.wh.shape[1]), dh.dtype)
+        dp = zeros((number + 1, self.wc.shape[1]), dh.dtype)
         self.cell.backward(n.z, n.c, n.u, n.parents, bounds, self.wh, self.wc, dh, dc, dz, dp)
         factors = {f"{self.name}.h": (n.h[n.parents[:number]], dz[:number])}
         if dp.shape[1]:
