@@ -426,12 +426,17 @@ def update_factored(rule, hyper, w, a, b, x, d):
     for i in range(0, four, 4):
         g[:] = ZERO
         add_outer_of_four(g, x, d, i)
-        for k in range(4):
-            apply(rule, hyper, w[i + k], a[i + k], b[i + k], g[k])
+        apply(rule, hyper, flat(w, i), flat(a, i), flat(b, i), g.reshape(-1))
     for i in range(four, rows):
         g[0] = ZERO
         add_outer_of_one(g[0], x, d, i)
         apply(rule, hyper, w[i], a[i], b[i], g[0])
+
+
+@compiled
+def flat(rows, first):
+    """Four rows as one."""
+    return rows[first:first + 4].reshape(-1)
 
 
 @compiled
@@ -463,8 +468,7 @@ def add_outer_of_one(g, x, d, i):
 
 @compiled
 def update_dense(rule, hyper, w, a, b, g):
-    for i in range(len(w)):
-        apply(rule, hyper, w[i], a[i], b[i], g[i])
+    apply(rule, hyper, w.reshape(-1), a.reshape(-1), b.reshape(-1), g.reshape(-1))
 
 
 @compiled
@@ -475,7 +479,7 @@ def update_rows(rule, hyper, w, a, b, rows, g):
 
 @compiled
 def apply(rule, hyper, w, a, b, g):
-    """One row."""
+    """Change one row w and its a and b by its gradient g."""
     scale, rate, first, second, epsilon = hyper[0], hyper[1], hyper[2], hyper[3], hyper[4]
     if rule == ADADELTA:
         adadelta(scale, first, epsilon, w, a, b, g)
