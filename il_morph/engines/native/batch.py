@@ -10,11 +10,10 @@ import numpy as np
 
 from il_morph.engines.native.decoder import INITIAL, Rows
 from il_morph.engines.native.losses import expected_risk, negative_log_likelihoods, squared_distance
-from il_morph.engines.native.memory import zeros
 from il_morph.engines.native.network import Network
 from il_morph.engines.native.packing import Packing
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss, StepRows, Visit
+from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss, StepRows, Visit, reply_to
 
 
 @dataclass
@@ -93,6 +92,8 @@ class Batch:
 
         In each round every visit that still runs makes one request; those of a kind are served together.
         """
+        if len(visits) == 1:
+            return [reply_to(visits[0], self._serve_one)]
         counts, replies = [0] * len(visits), {sample: None for sample in range(len(visits))}
         while replies:
             requests = {}
@@ -103,6 +104,13 @@ class Batch:
                     counts[sample] = end.value
             replies = self._serve(requests)
         return counts
+
+    def _serve_one(self, request: Request) -> Any:
+        """The same for the only sample of a batch, with less ado."""
+        place, decoder = self.network.encoder.first[0], self.network.decoder
+        if isinstance(request, Step):
+            return decoder.step_one(request.state, place + request.position, request.action)
+        return decoder.step_rows([request.rows], [place + p for p in request.positions], request.actions)[0]
 
     def _serve(self, requests: dict[int, Request]) -> dict[int, Any]:
         steps = {k: request for k, request in requests.items() if isinstance(request, Step)}
@@ -128,7 +136,7 @@ class Batch:
         nodes = self._run_sequences(sequences)
         decoder = self.network.decoder
         self.total = 0.0
-        self.dscores = zeros((decoder.nodes.number, decoder.nodes.scores.shape[1]), decoder.dtype)
+        self.dscores = self.network.scratch.zeros(decoder.nodes.number, decoder.nodes.scores.shape[1])
         self._step_losses([left for d in learning for left in d.step_losses])
         self._regressions([left for d in learning for left in d.regressions])
         self._sequence_losses(sequences, nodes)

@@ -11,7 +11,7 @@ import numpy as np
 from il_morph.engines.native.encoder import Encoder, with_ones
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
-from il_morph.engines.native.memory import zeros
+from il_morph.engines.native.memory import Scratch, zeros
 from il_morph.engines.native.packing import Packing
 from il_morph.engines.native.recurrence import Factors, Nodes, Recurrence
 from il_morph.transitions.actions import END
@@ -36,12 +36,13 @@ class Rows:
 class Decoder:
     """Steps of the samples of an encoded batch: each is a node, or a row when it needs no gradient."""
 
-    def __init__(self, kernels: ModuleType, layout: Layout, arrays: Arrays, encoder: Encoder):
-        self.kernels, self.arrays, self.encoder = kernels, arrays, encoder
+    def __init__(self, kernels: ModuleType, scratch: Scratch, layout: Layout, arrays: Arrays, encoder: Encoder):
+        self.kernels, self.scratch, self.arrays, self.encoder = kernels, scratch, arrays, encoder
         self.table, self.output = layout.architecture.action_table, arrays["output"]
-        self.layer = Recurrence(kernels, "decoder", arrays, layout.settings.vanilla_lstm, self.output.shape[1])
+        self.layer = Recurrence(kernels, scratch, "decoder", arrays, layout.settings.vanilla_lstm, self.output.shape[1])
         self.nodes, self.dtype = self.layer.nodes, self.output.dtype
         self.projected_actions = zeros((len(arrays[self.table]), self.layer.wh.shape[1]), self.dtype)
+        self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block of one node
         self.begin()
 
     def begin(self) -> None:
@@ -59,6 +60,16 @@ class Decoder:
         self.bounds.append(new.stop)
         return new
 
+    def step_one(self, parent: int, place: int, action: int) -> int:
+        """The same for one sample."""
+        nodes = self.nodes
+        node = nodes.add(1).start
+        nodes.parents[node], nodes.places[node], nodes.actions[node] = parent, place, action
+        self.block[0], self.block[1] = node, node + 1
+        self._decode(nodes, self.block, {action})
+        self.bounds.append(node + 1)
+        return node
+
     def run_sequences(self, packing: Packing, places: Sequence[int], actions: Sequence[int]) -> np.ndarray:
         """Whole sequences of steps from the initial state, one after the other; the node of each step."""
         new = self.nodes.add(packing.size)
@@ -71,19 +82,22 @@ class Decoder:
 
     def _compute(self, nodes: Nodes, new: slice, bounds: np.ndarray, parents, places, actions) -> None:
         nodes.parents[new], nodes.places[new], nodes.actions[new] = parents, places, actions
-        self._project(set(actions) - self.known)
+        self._decode(nodes, bounds, set(actions))
+
+    def _decode(self, nodes: Nodes, bounds: np.ndarray, actions: set[int]) -> None:
+        if not actions <= self.known:
+            self._project(actions - self.known)
         self.layer.cell.decode(
             nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc, nodes.places,
             self.encoder.projected, nodes.actions, self.projected_actions, self.output, nodes.scores)
 
     def _project(self, actions: set[int]) -> None:
         """The embeddings of these actions times the decoder's columns."""
-        if actions:
-            rows = sorted(actions)
-            projected = zeros((len(rows), self.projected_actions.shape[1]), self.dtype)
-            self.kernels.add_product(projected, self.arrays[self.table][rows], self.arrays["decoder.actions"])
-            self.projected_actions[rows] = projected
-            self.known |= actions
+        rows = sorted(actions)
+        projected = self.scratch.zeros(len(rows), self.projected_actions.shape[1])
+        self.kernels.add_product(projected, self.arrays[self.table][rows], self.arrays["decoder.actions"])
+        self.projected_actions[rows] = projected
+        self.known |= actions
 
     # rows
 
@@ -115,10 +129,10 @@ class Decoder:
         dh = self.layer.no_gradient()
         kernels.add_product_transposed(dh[:number], dscores, self.output[:-1])
         dz, factors = self.layer.run_backward(np.array(self.bounds), dh)
-        dprojected = zeros(self.encoder.projected.shape, self.dtype)
+        dprojected = self.scratch.zeros(*self.encoder.projected.shape)
         kernels.add_rows(dprojected, nodes.places[:number], dz)
         rows, inverse = np.unique(nodes.actions[:number], return_inverse=True)
-        dactions = zeros((len(rows), dz.shape[1]), self.dtype)
+        dactions = self.scratch.zeros(len(rows), dz.shape[1])
         kernels.add_rows(dactions, inverse, dz)
         embeddings = arrays[self.table][rows]
         dembeddings = np.zeros_like(embeddings)

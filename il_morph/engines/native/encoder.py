@@ -9,7 +9,7 @@ import numpy as np
 
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
-from il_morph.engines.native.memory import take, zeros
+from il_morph.engines.native.memory import Scratch
 from il_morph.engines.native.packing import packing_of
 from il_morph.engines.native.recurrence import Factors, Recurrence
 from il_morph.model.vocabulary import Instance
@@ -20,9 +20,9 @@ class Encoder:
     """Encodes a batch. Its arrays have a row for each element of each buffer, one sample after the
     other, or for each position that the decoder can read."""
 
-    def __init__(self, kernels: ModuleType, layout: Layout, arrays: Arrays):
-        self.kernels, self.arrays, self.settings = kernels, arrays, layout.settings
-        self.forward, self.backward = (Recurrence(kernels, name, arrays, layout.settings.vanilla_lstm)
+    def __init__(self, kernels: ModuleType, scratch: Scratch, layout: Layout, arrays: Arrays):
+        self.kernels, self.scratch, self.arrays, self.settings = kernels, scratch, arrays, layout.settings
+        self.forward, self.backward = (Recurrence(kernels, scratch, name, arrays, layout.settings.vanilla_lstm)
                                        for name in ("forward", "backward"))
         self.dtype = arrays["characters"].dtype
 
@@ -40,7 +40,7 @@ class Encoder:
         self.positions = np.concatenate([self.forward.nodes.h[places[self.reading]],
                                          self.backward.nodes.h[mirrored[self.reading]]], axis=1)
         self.features = self._features()
-        self.projected = take(self._product(self.features, "decoder.features"), self.samples)
+        self.projected = self.scratch.take(self._product(self.features, "decoder.features"), self.samples)
         self.kernels.add_product(self.projected, self.positions, self.arrays["decoder.positions"])
 
     def place(self, sample: int, position: int) -> int:
@@ -48,7 +48,7 @@ class Encoder:
         return self.first[sample] + position
 
     def _product(self, x: np.ndarray, name: str) -> np.ndarray:
-        product = zeros((len(x), self.arrays[name].shape[1]), self.dtype)
+        product = self.scratch.zeros(len(x), self.arrays[name].shape[1])
         self.kernels.add_product(product, x, self.arrays[name])
         return product
 
@@ -83,15 +83,15 @@ class Encoder:
     def run_backward(self, dprojected: np.ndarray, lookups: LookUps) -> Factors:
         """From the gradient of `projected` to those of all weights of the encoder and of the decoder's columns."""
         kernels, arrays = self.kernels, self.arrays
-        dfeatures = zeros((len(self.instances), dprojected.shape[1]), self.dtype)
+        dfeatures = self.scratch.zeros(len(self.instances), dprojected.shape[1])
         kernels.add_rows(dfeatures, self.samples, dprojected)
         self._backward_features(dfeatures, lookups)
-        dpositions = zeros(self.positions.shape, self.dtype)
+        dpositions = self.scratch.zeros(*self.positions.shape)
         kernels.add_product_transposed(dpositions, dprojected, arrays["decoder.positions"])
         hidden = self.settings.enc_hidden
         dforward, factors = self._backward(self.forward, self.packing.places, dpositions[:, :hidden])
         dbackward, others = self._backward(self.backward, self.packing.mirrored, dpositions[:, hidden:])
-        dx = zeros((len(self.x), self.settings.input), self.dtype)
+        dx = self.scratch.zeros(len(self.x), self.settings.input)
         kernels.add_product_transposed(dx, dforward, arrays["forward.x"][:-1])
         kernels.add_product_transposed(dx, dbackward, arrays["backward.x"][:-1])
         self._backward_characters(dx, lookups)
@@ -104,13 +104,13 @@ class Encoder:
         dh = layer.no_gradient()
         dh[places[self.reading]] = dpositions
         dz, factors = layer.run_backward(self.packing.bounds, dh)
-        return take(dz, places), factors
+        return self.scratch.take(dz, places), factors
 
     def _backward_features(self, dfeatures: np.ndarray, lookups: LookUps) -> None:
         width = self.settings.feat_input
         if not width:
             return
-        dvectors = zeros((len(dfeatures), self.features.shape[1] - 1), self.dtype)
+        dvectors = self.scratch.zeros(len(dfeatures), self.features.shape[1] - 1)
         self.kernels.add_product_transposed(dvectors, dfeatures, self.arrays["decoder.features"][:-1])
         vectors = dvectors.reshape(len(dfeatures), -1, width)
         for instance, dslots in zip(self.instances, vectors):

@@ -27,11 +27,11 @@ class LookUps:
         if gradients is not None:
             self.kernels.add_rows(self.sums[table], indices, gradients)
 
-    def take(self) -> TableGradients:
-        """What was found, which is forgotten."""
-        taken = {}
-        for name, sums in self.sums.items():
-            rows = np.flatnonzero(self.used[name])
-            taken[name] = rows, sums[rows]
-            sums[rows], self.used[name][rows] = 0, False
-        return taken
+    def found(self) -> TableGradients:
+        rows = {name: np.flatnonzero(used) for name, used in self.used.items()}
+        return {name: (rows[name], sums[rows[name]]) for name, sums in self.sums.items()}
+
+    def clear(self) -> None:
+        for name, used in self.used.items():
+            self.sums[name][used] = 0
+            used.fill(False)

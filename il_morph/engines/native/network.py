@@ -17,6 +17,7 @@ from il_morph.engines.native.decoder import Decoder
 from il_morph.engines.native.encoder import Encoder
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps, TableGradients
+from il_morph.engines.native.memory import Scratch
 from il_morph.engines.native.recurrence import Factors
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import supports
@@ -44,9 +45,9 @@ class Network:
 
     def __init__(self, vocabulary: Vocabulary, kernels: ModuleType, dtype=np.float32):
         self.vocabulary, self.kernels, self.layout = vocabulary, kernels, Layout(vocabulary)
-        self.arrays = self.layout.zeros(dtype)
-        self.encoder = Encoder(kernels, self.layout, self.arrays)
-        self.decoder = Decoder(kernels, self.layout, self.arrays, self.encoder)
+        self.arrays, self.scratch = self.layout.zeros(dtype), Scratch(dtype)
+        self.encoder = Encoder(kernels, self.scratch, self.layout, self.arrays)
+        self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
         self.lookups = LookUps(kernels, {table.name: self.arrays[table.name] for table in self.layout.architecture.tables})
         self.supports = supports(vocabulary)
 
@@ -59,12 +60,13 @@ class Network:
 
     def begin(self, instances: Sequence[Instance]) -> None:
         """Encode a batch, whose decoding is about to begin."""
+        self.scratch.clear()
+        self.lookups.clear()
         self.encoder.encode(instances)
         self.decoder.begin()
-        self.lookups.take()
 
     def backward(self, dscores: np.ndarray) -> Gradients:
         """Of the loss whose gradient with respect to the scores of all decoder nodes is given."""
         dprojected, factors = self.decoder.run_backward(dscores, self.lookups)
         factors.update(self.encoder.run_backward(dprojected, self.lookups))
-        return Gradients(factors, self.lookups.take())
+        return Gradients(factors, self.lookups.found())

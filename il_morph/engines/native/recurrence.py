@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from il_morph.engines.native.layout import Arrays
-from il_morph.engines.native.memory import zeros
+from il_morph.engines.native.memory import Scratch, zeros
 
 Factors = dict[str, tuple[np.ndarray, np.ndarray]]  # of gradients x′d, by the name of the matrix
 
@@ -56,8 +56,8 @@ class Nodes:
 class Recurrence:
     """An LSTM layer and its nodes."""
 
-    def __init__(self, kernels: ModuleType, name: str, arrays: Arrays, vanilla: bool, scores: int = 0):
-        self.name, self.cell = name, kernels.VANILLA if vanilla else kernels.COUPLED
+    def __init__(self, kernels: ModuleType, scratch: Scratch, name: str, arrays: Arrays, vanilla: bool, scores: int = 0):
+        self.name, self.scratch, self.cell = name, scratch, kernels.VANILLA if vanilla else kernels.COUPLED
         self.wh = arrays[f"{name}.h"]
         hidden, gates = self.wh.shape
         self.wc = arrays.get(f"{name}.c", np.empty((hidden, 0), dtype=self.wh.dtype))
@@ -73,16 +73,16 @@ class Recurrence:
 
     def no_gradient(self) -> np.ndarray:
         """Of h of all nodes and, as the last row, of the state before the first step."""
-        return zeros((self.nodes.number + 1, self.wh.shape[0]), self.wh.dtype)
+        return self.scratch.zeros(self.nodes.number + 1, self.wh.shape[0])
 
     def run_backward(self, bounds: np.ndarray, dh: np.ndarray) -> tuple[np.ndarray, Factors]:
         """From the gradient of h to that of z, and to the factors of those of wh and wc."""
         n, number = self.nodes, self.nodes.number
         dc = self.no_gradient()
-        dz = zeros((number + 1, self.wh.shape[1]), dh.dtype)
-        dp = zeros((number + 1, self.wc.shape[1]), dh.dtype)
+        dz = self.scratch.zeros(number + 1, self.wh.shape[1])
+        dp = self.scratch.zeros(number + 1, self.wc.shape[1])
         self.cell.backward(n.z, n.c, n.u, n.parents, bounds, self.wh, self.wc, dh, dc, dz, dp)
-        factors = {f"{self.name}.h": (n.h[n.parents[:number]], dz[:number])}
+        factors = {f"{self.name}.h": (self.scratch.take(n.h, n.parents[:number]), dz[:number])}
         if dp.shape[1]:
             factors[f"{self.name}.c"] = n.c[:number], dp[:number]
         return dz[:number], factors
