@@ -9,11 +9,11 @@ from typing import Any, Callable, ContextManager, Iterator, Sequence
 import numpy as np
 
 from il_morph.engines.native.decoder import INITIAL, Rows
-from il_morph.engines.native.losses import expected_risk, negative_log_likelihoods, squared_distance
+from il_morph.engines.native.losses import expected_risk, log_softmax, negative_log_likelihoods, squared_distance
 from il_morph.engines.native.network import Network
-from il_morph.engines.native.packing import Packing
+from il_morph.engines.native.sequences import Tree
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss, StepRows, Visit, reply_to
+from il_morph.training.engine import Request, Step, StepLoss, StepRows, Visit, reply_to
 
 
 @dataclass
@@ -41,13 +41,13 @@ class SampleDecoder:
 
     @contextmanager
     def rows(self, state: int, number: int) -> Iterator[Rows]:
-        yield self.network.decoder.rows(self.sample, state, number)
+        yield self.network.decoder.rows(state, number)
 
     def initial_rows(self, number: int) -> ContextManager[Rows]:
         return self.rows(INITIAL, number)
 
     def rows_scores(self, rows: Rows) -> np.ndarray:
-        return rows.scores
+        return rows.scores[rows.states]
 
     def look_up(self, actions: Sequence[int]) -> None:
         self.network.lookups.add(self.network.decoder.table, actions)
@@ -68,15 +68,6 @@ class SampleDecoder:
 
     def place(self, position: int) -> int:
         return self.network.encoder.place(self.sample, position)
-
-    def path(self, actions: Sequence[int]) -> list[tuple[int, int, int]]:
-        """What each step of a sequence reads (place and previous action) and the support of its softmax."""
-        system = self.network.vocabulary.system
-        previous, path = system.initial_action, []
-        for action, position in system.walk(actions, self.instance.start):
-            path.append((self.place(position), previous, AT_END if position == self.instance.end else BEFORE_END))
-            previous = action
-        return path
 
 
 class Batch:
@@ -110,7 +101,7 @@ class Batch:
         place, decoder = self.network.encoder.first[0], self.network.decoder
         if isinstance(request, Step):
             return decoder.step_one(request.state, place + request.position, request.action)
-        return decoder.step_rows([request.rows], [place + p for p in request.positions], request.actions)[0]
+        return decoder.step_rows([request.rows], [[place + p for p in request.positions]], [request.actions])[0]
 
     def _serve(self, requests: dict[int, Request]) -> dict[int, Any]:
         steps = {k: request for k, request in requests.items() if isinstance(request, Step)}
@@ -124,22 +115,21 @@ class Batch:
         return dict(zip(requests, range(new.start, new.stop)))
 
     def _step_rows(self, requests: dict[int, StepRows]) -> dict[int, Rows]:
-        places = [self.decoders[k].place(int(p)) for k, request in requests.items() for p in request.positions]
-        actions = [int(action) for request in requests.values() for action in request.actions]
-        states = [request.rows for request in requests.values()]
-        return dict(zip(requests, self.network.decoder.step_rows(states, places, actions)))
+        places = [[self.decoders[k].place(p) for p in request.positions] for k, request in requests.items()]
+        rows, actions = zip(*((request.rows, request.actions) for request in requests.values()))
+        return dict(zip(requests, self.network.decoder.step_rows(rows, places, actions)))
 
     def loss(self, counts: Sequence[int]) -> tuple[float, np.ndarray]:
         """Σ losses / Σ counts of the samples that have one, and its gradient with respect to all scores."""
         learning = [decoder for decoder, count in zip(self.decoders, counts) if count]
         sequences = [(decoder, loss) for decoder in learning for loss in decoder.sequence_losses]
-        nodes = self._run_sequences(sequences)
-        decoder = self.network.decoder
-        self.total = 0.0
-        self.dscores = self.network.scratch.zeros(decoder.nodes.number, decoder.nodes.scores.shape[1])
+        tree = self._tree(sequences)
+        first, nodes = self.network.decoder.run_tree(tree) if sequences else 0, self.network.decoder.nodes
+        self.total, self.dscores = 0.0, self.network.scratch.zeros(nodes.number, nodes.scores.shape[1])
         self._step_losses([left for d in learning for left in d.step_losses])
         self._regressions([left for d in learning for left in d.regressions])
-        self._sequence_losses(sequences, nodes)
+        if sequences:
+            self._sequence_losses([loss for _, loss in sequences], tree, first)
         self.dscores /= sum(counts)
         return self.total / sum(counts), self.dscores
 
@@ -169,31 +159,29 @@ class Batch:
         self.total += float(value)
         self.network.kernels.add_rows(self.dscores, np.array(nodes), gradients)
 
-    def _run_sequences(self, losses: list[tuple[SampleDecoder, SequenceLoss]]) -> list[np.ndarray]:
-        """The sequences of all losses together; the nodes of each."""
-        paths = [(decoder, list(actions)) for decoder, loss in losses for actions in loss.sequences]
-        if not paths:
-            return []
-        self.steps = [step for decoder, actions in paths for step in decoder.path(actions)]
-        self.targets = [action for _, actions in paths for action in actions]
-        places, previous, _ = zip(*self.steps)
-        lengths = [len(actions) for _, actions in paths]
-        nodes = self.network.decoder.run_sequences(Packing(lengths), places, previous)
-        return np.split(nodes, np.cumsum(lengths)[:-1])
+    def _tree(self, losses: list[tuple[SampleDecoder, SequenceLoss]]) -> Tree:
+        """The sequences of all losses."""
+        tree = Tree(self.network.vocabulary.system, self.network.encoder)
+        for decoder, loss in losses:
+            for actions in loss.sequences:
+                tree.add(decoder.sample, decoder.instance, actions)
+        if losses:
+            tree.finish()
+        return tree
 
-    def _sequence_losses(self, losses: list[tuple[SampleDecoder, SequenceLoss]], nodes: list[np.ndarray]) -> None:
-        if not losses:
-            return
-        every = np.concatenate(nodes)
-        scores = self._scores(every, [support for _, _, support in self.steps])
-        values, gradients = negative_log_likelihoods(scores, [[action] for action in self.targets])
-        starts = np.cumsum([0] + [len(part) for part in nodes[:-1]])
-        sums = np.add.reduceat(values.astype(np.float64), starts)
-        weights, first = [], 0
-        for _, loss in losses:
-            value, factors = loss.value(sums[first:first + len(loss.sequences)])
+    def _sequence_losses(self, losses: list[SequenceLoss], tree: Tree, first: int) -> None:
+        """With weight w_k of −log P_k the scores of a node have the gradient Σ w_k (P − 1 of the action taken),
+        summed over the sequences that go through it."""
+        log_p = log_softmax(self._scores(range(first, first + len(tree.parents)), tree.supports))
+        ends = np.cumsum(tree.lengths)
+        nlls = np.add.reduceat(-log_p[tree.nodes, tree.taken].astype(np.float64), ends - tree.lengths)
+        weights, k = [], 0
+        for loss in losses:
+            value, factors = loss.value(nlls[k:k + len(loss.sequences)])
             self.total += value
             weights.append(factors)
-            first += len(loss.sequences)
-        gradients *= np.repeat(np.concatenate(weights), [len(part) for part in nodes]).astype(gradients.dtype)[:, None]
-        self.network.kernels.add_rows(self.dscores, every, gradients)
+            k += len(loss.sequences)
+        step_weights = np.repeat(np.concatenate(weights), tree.lengths)
+        gradients = np.exp(log_p) * np.bincount(tree.nodes, step_weights)[:, None].astype(log_p.dtype)
+        np.subtract.at(gradients, (tree.nodes, tree.taken), step_weights.astype(log_p.dtype))
+        self.dscores[first:] += gradients

@@ -12,25 +12,23 @@ from il_morph.engines.native.encoder import Encoder, with_ones
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
 from il_morph.engines.native.memory import Scratch, zeros
-from il_morph.engines.native.packing import Packing
 from il_morph.engines.native.recurrence import Factors, Nodes, Recurrence
+from il_morph.engines.native.sequences import Tree
 from il_morph.transitions.actions import END
 
 INITIAL = -1  # the node before the first step
+ENDED = -1  # the state of a row that has taken END
 
 
 @dataclass
 class Rows:
-    """States of one sample without gradient, and the scores of the actions in them."""
+    """Rows of one sample without gradient. Rows with the same history share a state and its scores."""
 
-    sample: int
-    h: np.ndarray
+    states: list[int]  # the state of each row
+    h: np.ndarray  # and the states
     c: np.ndarray
     p: np.ndarray
     scores: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.h)
 
 
 class Decoder:
@@ -41,6 +39,7 @@ class Decoder:
         self.table, self.output = layout.architecture.action_table, arrays["output"]
         self.layer = Recurrence(kernels, scratch, "decoder", arrays, layout.settings.vanilla_lstm, self.output.shape[1])
         self.nodes, self.dtype = self.layer.nodes, self.output.dtype
+        self.passing = self.layer.new_nodes(self.output.shape[1])  # rows before and after a step
         self.projected_actions = zeros((len(arrays[self.table]), self.layer.wh.shape[1]), self.dtype)
         self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block of one node
         self.begin()
@@ -70,15 +69,15 @@ class Decoder:
         self.bounds.append(node + 1)
         return node
 
-    def run_sequences(self, packing: Packing, places: Sequence[int], actions: Sequence[int]) -> np.ndarray:
-        """Whole sequences of steps from the initial state, one after the other; the node of each step."""
-        new = self.nodes.add(packing.size)
-        bounds = new.start + packing.bounds
-        parents = np.where(packing.parents < 0, INITIAL, new.start + packing.parents)
-        order = np.argsort(packing.places)
-        self._compute(self.nodes, new, bounds, parents, np.array(places)[order], np.array(actions)[order])
+    def run_tree(self, tree: Tree) -> int:
+        """All steps of a tree of sequences, from the initial state; its first node."""
+        new = self.nodes.add(len(tree.parents))
+        bounds = new.start + np.array(tree.bounds)
+        parents = np.array(tree.parents)
+        parents = np.where(parents < 0, INITIAL, new.start + parents)
+        self._compute(self.nodes, new, bounds, parents, tree.places, tree.actions)
         self.bounds += bounds[1:].tolist()
-        return new.start + packing.places
+        return new.start
 
     def _compute(self, nodes: Nodes, new: slice, bounds: np.ndarray, parents, places, actions) -> None:
         nodes.parents[new], nodes.places[new], nodes.actions[new] = parents, places, actions
@@ -101,25 +100,28 @@ class Decoder:
 
     # rows
 
-    def rows(self, sample: int, node: int, number: int) -> Rows:
+    def rows(self, node: int, number: int) -> Rows:
         """The state of a node, some times."""
-        h, c, p = (np.repeat(array[node][None], number, axis=0) for array in (self.nodes.h, self.nodes.c, self.nodes.p))
-        return Rows(sample, h, c, p, np.empty((number, 0), dtype=self.dtype))
+        state = (array[node][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
+        return Rows([0] * number, *state, np.empty((1, 0), dtype=self.dtype))
 
-    def step_rows(self, states: Sequence[Rows], places: Sequence[int], actions: Sequence[int]) -> list[Rows]:
-        """One step of all these rows. After END nothing follows: such a row stays as it is."""
-        h, c, p = (np.concatenate([getattr(rows, name) for rows in states]) for name in "hcp")
-        scores = np.zeros((len(h), self.output.shape[1]), dtype=self.dtype)
-        live = [k for k, action in enumerate(actions) if action != END]
-        nodes = self.layer.new_nodes(self.output.shape[1])
-        before, new = nodes.add(len(live)), nodes.add(len(live))
-        nodes.h[before], nodes.c[before], nodes.p[before] = h[live], c[live], p[live]
-        self._compute(nodes, new, np.array([new.start, new.stop]), np.arange(len(live)),
-                      [places[k] for k in live], [actions[k] for k in live])
-        h[live], c[live], p[live], scores[live] = nodes.h[new], nodes.c[new], nodes.p[new], nodes.scores[new]
-        ends = np.cumsum([len(rows) for rows in states]).tolist()
-        parts = [slice(end - len(rows), end) for end, rows in zip(ends, states)]
-        return [Rows(rows.sample, h[s], c[s], p[s], scores[s]) for rows, s in zip(states, parts)]
+    def step_rows(self, rows: Sequence[Rows], places: Sequence[Sequence[int]], actions: Sequence[Sequence[int]]) -> list[Rows]:
+        """One step of all these rows. After END nothing follows: such a row is not computed."""
+        nodes = self.passing
+        nodes.clear()
+        steps = [distinct(*each) for each in zip(rows, places, actions)]
+        before = [nodes.add(len(each.h)) for each in rows]
+        for old, each in zip(before, rows):
+            nodes.h[old], nodes.c[old], nodes.p[old] = each.h, each.c, each.p
+        read = [(old.start + state, *inputs) for old, (_, found) in zip(before, steps) for state, *inputs in found]
+        new = nodes.add(len(read))
+        if read:
+            self._compute(nodes, new, np.array([new.start, new.stop]), *zip(*read))
+        last, after = new.start, []
+        for states, found in steps:
+            part, last = slice(last, last + len(found)), last + len(found)
+            after.append(Rows(states, *(array[part].copy() for array in (nodes.h, nodes.c, nodes.p, nodes.scores))))
+        return after
 
     # gradients
 
@@ -140,3 +142,11 @@ class Decoder:
         lookups.add(self.table, rows, dembeddings)
         return dprojected, {"decoder.actions": (embeddings, dactions), **factors,
                             "output": (with_ones(nodes.h[:number]), dscores)}
+
+
+def distinct(rows: Rows, places: Sequence[int], actions: Sequence[int]) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Which new state each row gets, and what each new state is computed from: state, place and action."""
+    found: dict[tuple[int, int, int], int] = {}
+    states = [found.setdefault(read, len(found)) if read[-1] != END else ENDED
+              for read in zip(rows.states, places, actions)]
+    return states, list(found)

@@ -87,9 +87,9 @@ def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
         dzi[:] = dc[new] * (g - c[before]) * i * (1 - i)
         dzg[:] = dc[new] * i * (1 - g * g)
         if before.max() >= 0:
-            dc[before] += dc[new] * (1 - i)
-            to_next_i[before] += dzi
-            dh[before] += dz[new] @ wh.T
+            np.add.at(dc, before, dc[new] * (1 - i))
+            np.add.at(to_next_i, before, dzi)
+            np.add.at(dh, before, dz[new] @ wh.T)
 
 
 # The vanilla cell: gates i, f, o, g, no peepholes; p and wc have no columns.
@@ -126,8 +126,8 @@ def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
         dzf[:] = dc[new] * c[before] * f * (1 - f)
         dzg[:] = dc[new] * i * (1 - g * g)
         if before.max() >= 0:
-            dc[before] += dc[new] * f
-            dh[before] += dz[new] @ wh.T
+            np.add.at(dc, before, dc[new] * f)
+            np.add.at(dh, before, dz[new] @ wh.T)
 
 
 def parts(rows: np.ndarray, number: int) -> list[np.ndarray]:
