@@ -143,11 +143,13 @@ class StockModel:
 
     # weights under the names of the model file
 
-    def weights(self) -> dict[str, np.ndarray]:
-        weights = {name: array(p) for name, p in {**self.tables, **self.dense}.items()}
+    def weights(self, read=None) -> dict[str, np.ndarray]:
+        """Or what else `read` finds in each parameter, such as its gradient."""
+        read = read or array
+        weights = {name: read(p) for name, p in {**self.tables, **self.dense}.items()}
         for stack, builder in self.builders.items():
             for layer, parameters in enumerate(builder.get_parameters()):
-                named = self.layer_weights([array(p) for p in parameters])
+                named = self.layer_weights([read(p) for p in parameters])
                 weights.update({f"{stack}.{layer}.{name}": value for name, value in named.items()})
         return weights
 

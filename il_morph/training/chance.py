@@ -24,3 +24,11 @@ def draw(weights: np.ndarray, random: Uniform) -> int:
     cumulative = np.cumsum(weights, dtype=np.float64)
     place = np.searchsorted(cumulative, random.random() * cumulative[-1], side="right")
     return min(int(place), len(cumulative) - 1)
+
+
+def draw_rows(weights: np.ndarray, random: Uniform) -> np.ndarray:
+    """The same for each row of weights, one after the other."""
+    cumulative = np.cumsum(weights, axis=1, dtype=np.float64)
+    thresholds = np.array([random.random() for _ in weights]) * cumulative[:, -1]
+    places = np.count_nonzero(cumulative <= thresholds[:, None], axis=1)
+    return np.minimum(places, weights.shape[1] - 1)

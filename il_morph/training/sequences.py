@@ -12,7 +12,7 @@ import numpy as np
 from il_morph.model.search import execute
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.chance import draw, stream_of_sample
+from il_morph.training.chance import draw_rows, stream_of_sample
 from il_morph.training.engine import AT_END, BEFORE_END, Request, Rows, SampleDecoder, StepRows, Visit, supports
 from il_morph.training.likelihood import GoldTeacher
 from il_morph.transitions.actions import END, MAX_ACTIONS
@@ -170,8 +170,10 @@ class Sampler:
         for _ in range(MAX_ACTIONS):
             rows = yield StepRows(rows, actions, positions)
             scores = self._log_probabilities(decoder.rows_scores(rows), positions, instance.end)
+            sampled = [row for row in live if row != greedy]
+            chosen = dict(zip(sampled, draw_rows(np.exp(scores[sampled]), random).tolist()))
             for row in live:
-                action = int(scores[row].argmax()) if row == greedy else draw(np.exp(scores[row]), random)
+                action = chosen[row] if row in chosen else int(scores[row].argmax())
                 histories[row].append(action)
                 log_probabilities[row] += scores[row, action]
                 actions[row], positions[row] = action, self.system.advance(positions[row], action)

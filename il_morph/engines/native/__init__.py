@@ -1,0 +1,1 @@
+"""Training without DyNet: hand-written backpropagation in NumPy, compiled where Numba is installed."""

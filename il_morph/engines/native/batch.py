@@ -1,0 +1,187 @@
+"""The samples of one update: serves the objective's requests and turns the losses it leaves into a gradient."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Callable, ContextManager, Iterator, Sequence
+
+import numpy as np
+
+from il_morph.engines.native.decoder import INITIAL, Rows
+from il_morph.engines.native.losses import expected_risk, log_softmax, negative_log_likelihoods, squared_distance
+from il_morph.engines.native.network import Network
+from il_morph.engines.native.sequences import Tree
+from il_morph.model.vocabulary import Instance
+from il_morph.training.engine import Request, Step, StepLoss, StepRows, Visit, reply_to
+
+
+@dataclass
+class SequenceLoss:
+    """A loss of whole sequences; `value` turns their −log P into the loss and its gradient with respect to them."""
+
+    sequences: Sequence[Sequence[int]]
+    value: Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+class SampleDecoder:
+    """The network on one sample of a batch; a state is a node of the decoder."""
+
+    def __init__(self, network: Network, sample: int, instance: Instance):
+        self.network, self.sample, self.instance = network, sample, instance
+        self.step_losses: list[tuple[int, StepLoss]] = []
+        self.regressions: list[tuple[int, int, np.ndarray]] = []
+        self.sequence_losses: list[SequenceLoss] = []
+
+    def initial_state(self) -> int:
+        return INITIAL
+
+    def scores(self, state: int) -> np.ndarray:
+        return self.network.decoder.nodes.scores[state]
+
+    @contextmanager
+    def rows(self, state: int, number: int) -> Iterator[Rows]:
+        yield self.network.decoder.rows(state, number)
+
+    def initial_rows(self, number: int) -> ContextManager[Rows]:
+        return self.rows(INITIAL, number)
+
+    def rows_scores(self, rows: Rows) -> np.ndarray:
+        return rows.scores[rows.states]
+
+    def look_up(self, actions: Sequence[int]) -> None:
+        self.network.lookups.add(self.network.decoder.table, actions)
+
+    def step_loss(self, state: int, loss: StepLoss) -> None:
+        self.step_losses.append((state, loss))
+
+    def regression_loss(self, state: int, support: int, targets: np.ndarray) -> None:
+        self.regressions.append((state, support, targets))
+
+    def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
+        factors = np.array(weights, dtype=np.float64)
+        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: (float((factors * losses).sum()), factors)))
+
+    def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
+        known = np.array(risks, dtype=np.float64)
+        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: expected_risk(-losses, known, alpha)))
+
+    def place(self, position: int) -> int:
+        return self.network.encoder.place(self.sample, position)
+
+
+class Batch:
+    """Samples that are computed together."""
+
+    def __init__(self, network: Network, instances: Sequence[Instance]):
+        self.network = network
+        network.begin(instances)
+        self.decoders = [SampleDecoder(network, k, instance) for k, instance in enumerate(instances)]
+
+    def serve(self, visits: Sequence[Visit]) -> list[int]:
+        """Run the visits side by side until all have returned; what they returned.
+
+        In each round every visit that still runs makes one request; those of a kind are served together.
+        """
+        if len(visits) == 1:
+            return [reply_to(visits[0], self._serve_one)]
+        counts, replies = [0] * len(visits), {sample: None for sample in range(len(visits))}
+        while replies:
+            requests = {}
+            for sample, reply in replies.items():
+                try:
+                    requests[sample] = visits[sample].send(reply)
+                except StopIteration as end:
+                    counts[sample] = end.value
+            replies = self._serve(requests)
+        return counts
+
+    def _serve_one(self, request: Request) -> Any:
+        """The same for the only sample of a batch, with less ado."""
+        place, decoder = self.network.encoder.first[0], self.network.decoder
+        if isinstance(request, Step):
+            return decoder.step_one(request.state, place + request.position, request.action)
+        return decoder.step_rows([request.rows], [[place + p for p in request.positions]], [request.actions])[0]
+
+    def _serve(self, requests: dict[int, Request]) -> dict[int, Any]:
+        steps = {k: request for k, request in requests.items() if isinstance(request, Step)}
+        rows = {k: request for k, request in requests.items() if isinstance(request, StepRows)}
+        return {**(self._step(steps) if steps else {}), **(self._step_rows(rows) if rows else {})}
+
+    def _step(self, requests: dict[int, Step]) -> dict[int, int]:
+        places = [self.decoders[k].place(request.position) for k, request in requests.items()]
+        new = self.network.decoder.step([r.state for r in requests.values()], places,
+                                        [int(r.action) for r in requests.values()])
+        return dict(zip(requests, range(new.start, new.stop)))
+
+    def _step_rows(self, requests: dict[int, StepRows]) -> dict[int, Rows]:
+        places = [[self.decoders[k].place(p) for p in request.positions] for k, request in requests.items()]
+        rows, actions = zip(*((request.rows, request.actions) for request in requests.values()))
+        return dict(zip(requests, self.network.decoder.step_rows(rows, places, actions)))
+
+    def loss(self, counts: Sequence[int]) -> tuple[float, np.ndarray]:
+        """Σ losses / Σ counts of the samples that have one, and its gradient with respect to all scores."""
+        learning = [decoder for decoder, count in zip(self.decoders, counts) if count]
+        sequences = [(decoder, loss) for decoder in learning for loss in decoder.sequence_losses]
+        tree = self._tree(sequences)
+        first, nodes = self.network.decoder.run_tree(tree) if sequences else 0, self.network.decoder.nodes
+        self.total, self.dscores = 0.0, self.network.scratch.zeros(nodes.number, nodes.scores.shape[1])
+        self._step_losses([left for d in learning for left in d.step_losses])
+        self._regressions([left for d in learning for left in d.regressions])
+        if sequences:
+            self._sequence_losses([loss for _, loss in sequences], tree, first)
+        self.dscores /= sum(counts)
+        return self.total / sum(counts), self.dscores
+
+    def _step_losses(self, left: list[tuple[int, StepLoss]]) -> None:
+        if not left:
+            return
+        nodes, losses = zip(*left)
+        scores = self._scores(nodes, [loss.support for loss in losses])
+        for row, loss in zip(scores, losses):
+            if loss.margins is not None:
+                row += loss.margins
+        values, gradients = negative_log_likelihoods(scores, [loss.optimal for loss in losses])
+        self._add(nodes, values.sum(dtype=np.float64), gradients)
+
+    def _regressions(self, left: list[tuple[int, int, np.ndarray]]) -> None:
+        for node, support, targets in left:
+            value, gradient = squared_distance(self.network.decoder.nodes.scores[node], self.network.supports[support], targets)
+            self._add([node], value, gradient[None])
+
+    def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
+        """−∞ outside the support."""
+        scores = self.network.decoder.nodes.scores[np.asarray(nodes)]
+        scores[~self.network.supports[np.asarray(kinds)]] = -np.inf
+        return scores
+
+    def _add(self, nodes: Sequence[int], value: float, gradients: np.ndarray) -> None:
+        self.total += float(value)
+        self.network.kernels.add_rows(self.dscores, np.array(nodes), gradients)
+
+    def _tree(self, losses: list[tuple[SampleDecoder, SequenceLoss]]) -> Tree:
+        """The sequences of all losses."""
+        tree = Tree(self.network.vocabulary.system, self.network.encoder)
+        for decoder, loss in losses:
+            for actions in loss.sequences:
+                tree.add(decoder.sample, decoder.instance, actions)
+        if losses:
+            tree.finish()
+        return tree
+
+    def _sequence_losses(self, losses: list[SequenceLoss], tree: Tree, first: int) -> None:
+        """With weight w_k of −log P_k the scores of a node have the gradient Σ w_k (P − 1 of the action taken),
+        summed over the sequences that go through it."""
+        log_p = log_softmax(self._scores(range(first, first + len(tree.parents)), tree.supports))
+        ends = np.cumsum(tree.lengths)
+        nlls = np.add.reduceat(-log_p[tree.nodes, tree.taken].astype(np.float64), ends - tree.lengths)
+        weights, k = [], 0
+        for loss in losses:
+            value, factors = loss.value(nlls[k:k + len(loss.sequences)])
+            self.total += value
+            weights.append(factors)
+            k += len(loss.sequences)
+        step_weights = np.repeat(np.concatenate(weights), tree.lengths)
+        gradients = np.exp(log_p) * np.bincount(tree.nodes, step_weights)[:, None].astype(log_p.dtype)
+        np.subtract.at(gradients, (tree.nodes, tree.taken), step_weights.astype(log_p.dtype))
+        self.dscores[first:] += gradients

@@ -1,0 +1,152 @@
+"""The decoder: an LSTM that reads the previous action at a position of the encoded input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Sequence
+
+import numpy as np
+
+from il_morph.engines.native.encoder import Encoder, with_ones
+from il_morph.engines.native.layout import Arrays, Layout
+from il_morph.engines.native.lookups import LookUps
+from il_morph.engines.native.memory import Scratch, zeros
+from il_morph.engines.native.recurrence import Factors, Nodes, Recurrence
+from il_morph.engines.native.sequences import Tree
+from il_morph.transitions.actions import END
+
+INITIAL = -1  # the node before the first step
+ENDED = -1  # the state of a row that has taken END
+
+
+@dataclass
+class Rows:
+    """Rows of one sample without gradient. Rows with the same history share a state and its scores."""
+
+    states: list[int]  # the state of each row
+    h: np.ndarray  # and the states
+    c: np.ndarray
+    p: np.ndarray
+    scores: np.ndarray
+
+
+class Decoder:
+    """Steps of the samples of an encoded batch: each is a node, or a row when it needs no gradient."""
+
+    def __init__(self, kernels: ModuleType, scratch: Scratch, layout: Layout, arrays: Arrays, encoder: Encoder):
+        self.kernels, self.scratch, self.arrays, self.encoder = kernels, scratch, arrays, encoder
+        self.table, self.output = layout.architecture.action_table, arrays["output"]
+        self.layer = Recurrence(kernels, scratch, "decoder", arrays, layout.settings.vanilla_lstm, self.output.shape[1])
+        self.nodes, self.dtype = self.layer.nodes, self.output.dtype
+        self.passing = self.layer.new_nodes(self.output.shape[1])  # rows before and after a step
+        self.projected_actions = zeros((len(arrays[self.table]), self.layer.wh.shape[1]), self.dtype)
+        self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block of one node
+        self.begin()
+
+    def begin(self) -> None:
+        """Of an update: the weights have changed and nothing has been computed."""
+        self.nodes.clear()
+        self.bounds = [0]  # of the blocks of nodes
+        self.known: set[int] = set()  # the actions whose rows of `projected_actions` are up to date
+
+    # nodes
+
+    def step(self, parents: Sequence[int], places: Sequence[int], actions: Sequence[int]) -> slice:
+        """One step of several samples: new nodes, with their scores."""
+        new = self.nodes.add(len(parents))
+        self._compute(self.nodes, new, np.array([new.start, new.stop]), parents, places, actions)
+        self.bounds.append(new.stop)
+        return new
+
+    def step_one(self, parent: int, place: int, action: int) -> int:
+        """The same for one sample."""
+        nodes = self.nodes
+        node = nodes.add(1).start
+        nodes.parents[node], nodes.places[node], nodes.actions[node] = parent, place, action
+        self.block[0], self.block[1] = node, node + 1
+        self._decode(nodes, self.block, {action})
+        self.bounds.append(node + 1)
+        return node
+
+    def run_tree(self, tree: Tree) -> int:
+        """All steps of a tree of sequences, from the initial state; its first node."""
+        new = self.nodes.add(len(tree.parents))
+        bounds = new.start + np.array(tree.bounds)
+        parents = np.array(tree.parents)
+        parents = np.where(parents < 0, INITIAL, new.start + parents)
+        self._compute(self.nodes, new, bounds, parents, tree.places, tree.actions)
+        self.bounds += bounds[1:].tolist()
+        return new.start
+
+    def _compute(self, nodes: Nodes, new: slice, bounds: np.ndarray, parents, places, actions) -> None:
+        nodes.parents[new], nodes.places[new], nodes.actions[new] = parents, places, actions
+        self._decode(nodes, bounds, set(actions))
+
+    def _decode(self, nodes: Nodes, bounds: np.ndarray, actions: set[int]) -> None:
+        if not actions <= self.known:
+            self._project(actions - self.known)
+        self.layer.cell.decode(
+            nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc, nodes.places,
+            self.encoder.projected, nodes.actions, self.projected_actions, self.output, nodes.scores)
+
+    def _project(self, actions: set[int]) -> None:
+        """The embeddings of these actions times the decoder's columns."""
+        rows = sorted(actions)
+        projected = self.scratch.zeros(len(rows), self.projected_actions.shape[1])
+        self.kernels.add_product(projected, self.arrays[self.table][rows], self.arrays["decoder.actions"])
+        self.projected_actions[rows] = projected
+        self.known |= actions
+
+    # rows
+
+    def rows(self, node: int, number: int) -> Rows:
+        """The state of a node, some times."""
+        state = (array[node][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
+        return Rows([0] * number, *state, np.empty((1, 0), dtype=self.dtype))
+
+    def step_rows(self, rows: Sequence[Rows], places: Sequence[Sequence[int]], actions: Sequence[Sequence[int]]) -> list[Rows]:
+        """One step of all these rows. After END nothing follows: such a row is not computed."""
+        nodes = self.passing
+        nodes.clear()
+        steps = [distinct(*each) for each in zip(rows, places, actions)]
+        before = [nodes.add(len(each.h)) for each in rows]
+        for old, each in zip(before, rows):
+            nodes.h[old], nodes.c[old], nodes.p[old] = each.h, each.c, each.p
+        read = [(old.start + state, *inputs) for old, (_, found) in zip(before, steps) for state, *inputs in found]
+        new = nodes.add(len(read))
+        if read:
+            self._compute(nodes, new, np.array([new.start, new.stop]), *zip(*read))
+        last, after = new.start, []
+        for states, found in steps:
+            part, last = slice(last, last + len(found)), last + len(found)
+            after.append(Rows(states, *(array[part].copy() for array in (nodes.h, nodes.c, nodes.p, nodes.scores))))
+        return after
+
+    # gradients
+
+    def run_backward(self, dscores: np.ndarray, lookups: LookUps) -> tuple[np.ndarray, Factors]:
+        """From the gradient of the scores of all nodes to that of the encoder's `projected` and of the weights."""
+        kernels, nodes, arrays, number = self.kernels, self.nodes, self.arrays, self.nodes.number
+        dh = self.layer.no_gradient()
+        kernels.add_product_transposed(dh[:number], dscores, self.output[:-1])
+        dz, factors = self.layer.run_backward(np.array(self.bounds), dh)
+        dprojected = self.scratch.zeros(*self.encoder.projected.shape)
+        kernels.add_rows(dprojected, nodes.places[:number], dz)
+        rows, inverse = np.unique(nodes.actions[:number], return_inverse=True)
+        dactions = self.scratch.zeros(len(rows), dz.shape[1])
+        kernels.add_rows(dactions, inverse, dz)
+        embeddings = arrays[self.table][rows]
+        dembeddings = np.zeros_like(embeddings)
+        kernels.add_product_transposed(dembeddings, dactions, arrays["decoder.actions"])
+        lookups.add(self.table, rows, dembeddings)
+        return dprojected, {"decoder.actions": (embeddings, dactions), **factors,
+                            "output": (with_ones(nodes.h[:number]), dscores)}
+
+
+def distinct(rows: Rows, places: Sequence[int], actions: Sequence[int]) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Which new state each row gets, and what each new state is computed from: state, place and action."""
+    found: dict[tuple[int, int, int], int] = {}
+    states = [found.setdefault(read, len(found)) if read[-1] != END else ENDED
+              for read in zip(rows.states, places, actions)]
+    return states, list(found)

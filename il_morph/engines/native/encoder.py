@@ -1,0 +1,146 @@
+"""The encoder: two LSTMs over the characters, and what the decoder reads at each position."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Sequence
+
+import numpy as np
+
+from il_morph.engines.native.layout import Arrays, Layout
+from il_morph.engines.native.lookups import LookUps
+from il_morph.engines.native.memory import Scratch
+from il_morph.engines.native.packing import packing_of
+from il_morph.engines.native.recurrence import Factors, Recurrence
+from il_morph.model.vocabulary import Instance
+from il_morph.transitions.actions import UNK
+
+
+class Encoder:
+    """Encodes a batch. Its arrays have a row for each element of each buffer, one sample after the
+    other, or for each position that the decoder can read."""
+
+    def __init__(self, kernels: ModuleType, scratch: Scratch, layout: Layout, arrays: Arrays):
+        self.kernels, self.scratch, self.arrays, self.settings = kernels, scratch, arrays, layout.settings
+        self.forward, self.backward = (Recurrence(kernels, scratch, name, arrays, layout.settings.vanilla_lstm)
+                                       for name in ("forward", "backward"))
+        self.dtype = arrays["characters"].dtype
+
+    def encode(self, instances: Sequence[Instance]) -> None:
+        """Leaves in `projected` [enc_fwd; enc_bwd; features; 1] times the decoder's columns, by position."""
+        self.instances, self.start = instances, instances[0].start
+        lengths = tuple(len(instance.buffer) for instance in instances)
+        self.packing = packing_of(lengths)
+        self.reading, self.samples, self.first = readable(lengths, self.start)
+        self.characters = np.concatenate([instance.buffer for instance in instances])
+        self.x = self._embeddings()
+        places, mirrored = self.packing.places, self.packing.mirrored
+        self._run(self.forward, places)
+        self._run(self.backward, mirrored)
+        self.positions = np.concatenate([self.forward.nodes.h[places[self.reading]],
+                                         self.backward.nodes.h[mirrored[self.reading]]], axis=1)
+        self.features = self._features()
+        self.projected = self.scratch.take(self._product(self.features, "decoder.features"), self.samples)
+        self.kernels.add_product(self.projected, self.positions, self.arrays["decoder.positions"])
+
+    def place(self, sample: int, position: int) -> int:
+        """The row of `projected` for a position of the buffer."""
+        return self.first[sample] + position
+
+    def _product(self, x: np.ndarray, name: str) -> np.ndarray:
+        product = self.scratch.zeros(len(x), self.arrays[name].shape[1])
+        self.kernels.add_product(product, x, self.arrays[name])
+        return product
+
+    def _embeddings(self) -> np.ndarray:
+        """With a 1 for the bias; an unseen character is the average of all rows but UNK's."""
+        table = self.arrays["characters"]
+        x = with_ones(table[self.characters])
+        if UNK in self.characters:
+            x[self.characters == UNK, :-1] = table[1:].mean(axis=0)
+        return x
+
+    def _run(self, layer: Recurrence, places: np.ndarray) -> None:
+        nodes = layer.nodes
+        nodes.clear()
+        new = nodes.add(self.packing.size)
+        nodes.parents[new] = self.packing.parents
+        nodes.z[places] = self._product(self.x, f"{layer.name}.x")
+        layer.run(self.packing.bounds)
+
+    def _features(self) -> np.ndarray:
+        """The features vectors, with a 1 for the bias."""
+        slots = np.array([instance.slots for instance in self.instances], dtype=np.int64)
+        if not self.settings.feat_input:
+            return with_ones(np.where(slots != UNK, self.settings.lucky_w, 0.0).astype(self.dtype))
+        vectors = self.arrays["features"][slots].reshape(len(slots), -1)
+        if "pos" not in self.arrays:
+            return with_ones(vectors)
+        pos = np.array([self.arrays["pos"][i.pos] if i.pos != UNK else self.arrays["features"][UNK]
+                        for i in self.instances])
+        return with_ones(np.concatenate([pos, vectors], axis=1))
+
+    def run_backward(self, dprojected: np.ndarray, lookups: LookUps) -> Factors:
+        """From the gradient of `projected` to those of all weights of the encoder and of the decoder's columns."""
+        kernels, arrays = self.kernels, self.arrays
+        dfeatures = self.scratch.zeros(len(self.instances), dprojected.shape[1])
+        kernels.add_rows(dfeatures, self.samples, dprojected)
+        self._backward_features(dfeatures, lookups)
+        dpositions = self.scratch.zeros(*self.positions.shape)
+        kernels.add_product_transposed(dpositions, dprojected, arrays["decoder.positions"])
+        hidden = self.settings.enc_hidden
+        dforward, factors = self._backward(self.forward, self.packing.places, dpositions[:, :hidden])
+        dbackward, others = self._backward(self.backward, self.packing.mirrored, dpositions[:, hidden:])
+        dx = self.scratch.zeros(len(self.x), self.settings.input)
+        kernels.add_product_transposed(dx, dforward, arrays["forward.x"][:-1])
+        kernels.add_product_transposed(dx, dbackward, arrays["backward.x"][:-1])
+        self._backward_characters(dx, lookups)
+        return {"decoder.positions": (self.positions, dprojected), "decoder.features": (self.features, dfeatures),
+                "forward.x": (self.x, dforward), "backward.x": (self.x, dbackward),
+                **factors, **others}
+
+    def _backward(self, layer: Recurrence, places: np.ndarray, dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
+        """From the gradient of the outputs at the readable positions to that of all inputs' projections."""
+        dh = layer.no_gradient()
+        dh[places[self.reading]] = dpositions
+        dz, factors = layer.run_backward(self.packing.bounds, dh)
+        return self.scratch.take(dz, places), factors
+
+    def _backward_features(self, dfeatures: np.ndarray, lookups: LookUps) -> None:
+        width = self.settings.feat_input
+        if not width:
+            return
+        dvectors = self.scratch.zeros(len(dfeatures), self.features.shape[1] - 1)
+        self.kernels.add_product_transposed(dvectors, dfeatures, self.arrays["decoder.features"][:-1])
+        vectors = dvectors.reshape(len(dfeatures), -1, width)
+        for instance, dslots in zip(self.instances, vectors):
+            if instance.pos is not None:
+                table = "pos" if instance.pos != UNK else "features"
+                lookups.add(table, [instance.pos], dslots[:1])
+                dslots = dslots[1:]
+            lookups.add("features", instance.slots, dslots)
+
+    def _backward_characters(self, dx: np.ndarray, lookups: LookUps) -> None:
+        unseen = self.characters == UNK
+        lookups.add("characters", self.characters[~unseen], dx[~unseen])
+        if unseen.any():
+            others = range(1, len(self.arrays["characters"]))
+            share = dx[unseen].sum(axis=0) / len(others)
+            lookups.add("characters", others, np.tile(share, (len(others), 1)))
+
+
+def readable(lengths: Sequence[int], start: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Which elements can be read, of which sample each is, and what to add to a position of a sample
+    to find it among them."""
+    ends = np.cumsum(lengths)
+    reading = np.concatenate([np.arange(end - length + start, end) for end, length in zip(ends, lengths)])
+    samples = np.repeat(np.arange(len(lengths)), np.array(lengths) - start)
+    first = [int(end - length - start * (k + 1)) for k, (end, length) in enumerate(zip(ends, lengths))]
+    return reading, samples, first
+
+
+def with_ones(x: np.ndarray) -> np.ndarray:
+    """x with a last column of ones."""
+    wider = np.ones((x.shape[0], x.shape[1] + 1), dtype=x.dtype)
+    wider[:, :-1] = x
+    return wider

@@ -1,0 +1,51 @@
+"""The native engine: needs NumPy only, and is compiled where Numba is installed."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Optional, Sequence
+
+from il_morph.engines.native.learner import NativeLearner
+from il_morph.errors import InputError
+from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.engine import Objective
+
+log = logging.getLogger(__name__)
+
+
+def fastest_kernels() -> ModuleType:
+    """Those of Numba where it is installed."""
+    try:
+        from il_morph.engines.native import kernels_numba
+    except ImportError:
+        from il_morph.engines.native import kernels_numpy
+        return kernels_numpy
+    return kernels_numba
+
+
+@dataclass
+class NativeEngine:
+    """Trains without DyNet. `kernels` are the fastest there are unless others are given."""
+
+    kernels: Optional[ModuleType] = None
+    name = "native"
+
+    def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
+        asked = {"--enc-layers": model.enc_layers > 1, "--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0,
+                 "--dropout": training.dropout > 0, "--pretrain-dropout": training.pretrain_dropout > 0}
+        flags = [flag for flag, is_asked in asked.items() if is_asked]
+        if flags:
+            raise InputError("the native engine has one layer per LSTM, no hidden layer and no dropout: leave out "
+                             f"{', '.join(flags)}, or train with --engine=dynet")
+
+    def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
+        """There is nothing random in this engine, and nothing to reserve."""
+        self.refuse(vocabulary.settings, training)
+        self.kernels = self.kernels or fastest_kernels()
+        log.info("native engine: kernels of %s", self.kernels.NAME)
+
+    def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> NativeLearner:
+        return NativeLearner(vocabulary, objective, training, self.kernels or fastest_kernels())

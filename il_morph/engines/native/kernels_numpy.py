@@ -1,0 +1,241 @@
+"""The arithmetic of the engine in NumPy, for float32 and float64. `kernels_numba` has the same functions.
+
+The nodes of a recurrence are rows of arrays: a node is one step of one sequence, `parents` says which
+node it continues, and row −1 of h, c and p is zero, the state before the first step. Blocks of nodes
+that are computed together lie between neighbouring `bounds`; a node's parent is in an earlier block.
+"""
+
+from __future__ import annotations
+
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+NAME = "NumPy"
+CHUNK = 1 << 15  # floats that an update works on at once: they stay in the cache
+
+
+def add_product(out: np.ndarray, x: np.ndarray, w: np.ndarray) -> None:
+    """out += x · w"""
+    out += x @ w
+
+
+def add_product_transposed(out: np.ndarray, d: np.ndarray, w: np.ndarray) -> None:
+    """out += d · w′"""
+    out += d @ w.T
+
+
+def add_rows(out: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
+    """Row k of `rows` is added to row indices[k]; an index may come more than once."""
+    for index, row in zip(indices.tolist(), rows):
+        out[index] += row
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 0.5 * np.tanh(0.5 * x) + 0.5
+
+
+# The coupled cell: gates i, g, o and peepholes wc = [c2o | c2i].
+
+
+def coupled_gates(z, c0, p0, h, c, p, u, wc) -> None:
+    """One step of some rows, from c0 and p0 = c0 · wc to h, c, p and u = tanh(c); the parent's h is h0.
+
+        i = σ(zi + h0 · whi + c0 · c2i)     g = tanh(zg + h0 · whg)     c = c0 + i (g − c0)
+        o = σ(zo + h0 · who + c · c2o)      h = o tanh(c)
+
+    z holds what the input and h0 contribute; the activated gates replace it.
+    """
+    i, g, o = parts(z, 3)
+    to_o, to_next_i = parts(p, 2)
+    i[:] = sigmoid(i + parts(p0, 2)[1])
+    np.tanh(g, out=g)
+    c[:] = c0 + i * (g - c0)
+    p[:] = c @ wc
+    o[:] = sigmoid(o + to_o)
+    np.tanh(c, out=u)
+    np.multiply(o, u, out=h)
+
+
+def coupled_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
+    """All blocks between the bounds."""
+    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
+        new, before = slice(first, last), parents[first:last]
+        if before.max() >= 0:
+            add_product(z[new], h[before], wh)
+        coupled_gates(z[new], c[before], p[before], h[new], c[new], p[new], u[new], wc)
+
+
+def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
+    """From dh to dz and dp, the gradients of what goes into the gates: of z, and of p = c · wc.
+
+    p reaches o of the same step and i of the next, so dp = [dzo | dzi of the children]. For a node:
+
+        dzo = dh u o (1−o)              dc += dh o (1−u²) + dp · wc′
+        dzi = dc (g−c0) i (1−i)         dzg = dc i (1−g²)
+        to its parent: dc += dc (1−i), dh += dz · wh′, dp += [0 | dzi]
+    """
+    for first, last in zip(bounds[-2::-1].tolist(), bounds[:0:-1].tolist()):
+        new, before = slice(first, last), parents[first:last]
+        i, g, o = parts(z[new], 3)
+        dzi, dzg, dzo = parts(dz[new], 3)
+        to_o, to_next_i = parts(dp, 2)
+        dzo[:] = dh[new] * u[new] * o * (1 - o)
+        to_o[new] = dzo
+        dc[new] += dh[new] * o * (1 - u[new] ** 2)
+        add_product_transposed(dc[new], dp[new], wc)
+        dzi[:] = dc[new] * (g - c[before]) * i * (1 - i)
+        dzg[:] = dc[new] * i * (1 - g * g)
+        if before.max() >= 0:
+            np.add.at(dc, before, dc[new] * (1 - i))
+            np.add.at(to_next_i, before, dzi)
+            np.add.at(dh, before, dz[new] @ wh.T)
+
+
+# The vanilla cell: gates i, f, o, g, no peepholes; p and wc have no columns.
+
+
+def vanilla_gates(z, c0, h, c, u) -> None:
+    """i, f, o = σ(z), 1 added to f before; g = tanh(z); c = f c0 + i g; h = o tanh(c). h0 · wh is in z."""
+    i, f, o, g = parts(z, 4)
+    f += 1
+    i[:], f[:], o[:] = sigmoid(i), sigmoid(f), sigmoid(o)
+    np.tanh(g, out=g)
+    c[:] = f * c0 + i * g
+    np.tanh(c, out=u)
+    np.multiply(o, u, out=h)
+
+
+def vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
+    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
+        new, before = slice(first, last), parents[first:last]
+        if before.max() >= 0:
+            add_product(z[new], h[before], wh)
+        vanilla_gates(z[new], c[before], h[new], c[new], u[new])
+
+
+def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
+    """dzo = dh u o (1−o); dc += dh o (1−u²); dzi = dc g i (1−i), dzf = dc c0 f (1−f), dzg = dc i (1−g²)."""
+    for first, last in zip(bounds[-2::-1].tolist(), bounds[:0:-1].tolist()):
+        new, before = slice(first, last), parents[first:last]
+        i, f, o, g = parts(z[new], 4)
+        dzi, dzf, dzo, dzg = parts(dz[new], 4)
+        dzo[:] = dh[new] * u[new] * o * (1 - o)
+        dc[new] += dh[new] * o * (1 - u[new] ** 2)
+        dzi[:] = dc[new] * g * i * (1 - i)
+        dzf[:] = dc[new] * c[before] * f * (1 - f)
+        dzg[:] = dc[new] * i * (1 - g * g)
+        if before.max() >= 0:
+            np.add.at(dc, before, dc[new] * f)
+            np.add.at(dh, before, dz[new] @ wh.T)
+
+
+def parts(rows: np.ndarray, number: int) -> list[np.ndarray]:
+    """The columns in equal parts."""
+    size = rows.shape[1] // number
+    return [rows[:, k * size:(k + 1) * size] for k in range(number)]
+
+
+class Cell(NamedTuple):
+    """The functions of one kind of cell."""
+
+    forward: Callable
+    backward: Callable
+    decode: Callable
+
+
+def decoding_with(forward: Callable) -> Callable:
+    """Decoder steps: blocks whose nodes read rows of `projected` and `table`, and their scores."""
+    def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, output, scores) -> None:
+        new = slice(bounds[0], bounds[-1])
+        z[new] = projected[places[new]]
+        z[new] += table[actions[new]]
+        forward(z, h, c, p, u, parents, bounds, wh, wc)
+        scores[new] = output[-1]
+        add_product(scores[new], h[new], output[:-1])
+
+    return decode
+
+
+COUPLED = Cell(coupled_forward, coupled_backward, decoding_with(coupled_forward))
+VANILLA = Cell(vanilla_forward, vanilla_backward, decoding_with(vanilla_forward))
+
+
+# Updates. `a` and `b` are what the optimiser remembers of each weight.
+
+
+def squared_norm(x: np.ndarray, d: np.ndarray) -> float:
+    """|x′d|² without the product: Σ_ij (Σ_n x_ni d_nj)² = Σ_nm (Σ_i x_ni x_mi) (Σ_j d_nj d_mj)."""
+    return float(np.sum((x @ x.T) * (d @ d.T)))
+
+
+def squared(g: np.ndarray) -> float:
+    """|g|²"""
+    return float(np.sum(g * g))
+
+
+def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.ndarray) -> None:
+    """The gradient of w is x′d: it is multiplied out some rows at a time."""
+    size = max(1, CHUNK // w.shape[1])
+    for first in range(0, len(w), size):
+        some = slice(first, first + size)
+        apply(rule, hyper, w[some], a[some], b[some], x[:, some].T @ d)
+
+
+def update_dense(rule: int, hyper: np.ndarray, w, a, b, g: np.ndarray) -> None:
+    """The gradient of w is g, which is lost."""
+    size = max(1, CHUNK // w.shape[1])
+    for first in range(0, len(w), size):
+        some = slice(first, first + size)
+        apply(rule, hyper, w[some], a[some], b[some], g[some])
+
+
+def update_rows(rule: int, hyper: np.ndarray, w, a, b, rows: np.ndarray, g: np.ndarray) -> None:
+    """Row k of g is the gradient of row rows[k], which comes once; it is lost."""
+    some_w, some_a, some_b = w[rows], a[rows], b[rows]
+    apply(rule, hyper, some_w, some_a, some_b, g)
+    w[rows], a[rows], b[rows] = some_w, some_a, some_b
+
+
+SGD, MOMENTUM, ADAGRAD, ADADELTA, ADAM = range(5)  # rules
+
+
+def apply(rule: int, hyper: np.ndarray, w, a, b, g) -> None:
+    """Change w, a and b by their gradient g, which is lost. `hyper` is described in `optimizers`."""
+    scale, rate, first, second, epsilon = hyper.tolist()
+    g *= scale
+    if rule == ADADELTA:
+        adadelta(first, epsilon, w, a, b, g)
+    elif rule == ADAM:
+        decay(b, second, g * g)
+        decay(a, first, g)
+        w -= rate * a / (np.sqrt(b) + epsilon)
+    elif rule == ADAGRAD:
+        a += g * g
+        w -= rate * g / np.sqrt(a + epsilon)
+    elif rule == MOMENTUM:
+        a *= first
+        a -= rate * g
+        w += a
+    else:
+        w -= rate * g
+
+
+def adadelta(rho: float, epsilon: float, w, a, b, g) -> None:
+    """a: mean of squared gradients, b: of squared steps. The step is −g √((b + ε) / (a + ε))."""
+    change = g * g
+    decay(a, rho, change)
+    np.add(b, epsilon, out=change)
+    change /= a + epsilon
+    np.sqrt(change, out=change)
+    change *= g
+    w -= change
+    change *= change
+    decay(b, rho, change)
+
+
+def decay(mean: np.ndarray, rho: float, new: np.ndarray) -> None:
+    """mean = ρ mean + (1 − ρ) new, in place; `new` is lost."""
+    mean *= rho
+    new *= 1 - rho
+    mean += new

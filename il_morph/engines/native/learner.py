@@ -1,0 +1,53 @@
+"""Updates without DyNet, as `training` asks for them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Sequence
+
+from il_morph.engines.native.batch import Batch
+from il_morph.engines.native.layout import Arrays
+from il_morph.engines.native.network import Network
+from il_morph.engines.native.optimizers import Diverged, Optimizer
+from il_morph.model.settings import TrainingSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.engine import Objective, diverged
+
+
+class NativeLearner:
+    """A network, what it is trained on, and its optimiser."""
+
+    def __init__(self, vocabulary: Vocabulary, objective: Objective, settings: TrainingSettings, kernels: ModuleType):
+        self.objective = objective
+        self.network = Network(vocabulary, kernels)
+        self.optimizer = Optimizer(self.network, settings.optimization, settings.l2)
+        self.epoch = 0
+
+    def begin_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.objective.begin_epoch(epoch)
+
+    def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
+        together = Batch(self.network, batch)
+        counts = together.serve([self.objective.visit(decoder) for decoder in together.decoders])
+        if not any(counts):
+            return 0.0, 0
+        loss, dscores = together.loss(counts)
+        try:
+            self.optimizer.update(self.network.backward(dscores))
+        except Diverged as error:
+            raise diverged(self.epoch, str(error)) from error
+        return loss, sum(count > 0 for count in counts)
+
+    def weights(self) -> Arrays:
+        return self.network.weights()
+
+    def set_weights(self, weights: Arrays) -> None:
+        self.network.set_weights(weights)
+
+    def state(self) -> Arrays:
+        """What the next updates depend on besides the weights."""
+        return self.optimizer.state()
+
+    def restore(self, state: Arrays) -> None:
+        self.optimizer.restore(state)

@@ -1,0 +1,37 @@
+"""Look-up tables: only rows that were looked up have a gradient and take part in an update."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Optional, Sequence
+
+import numpy as np
+
+from il_morph.engines.native.layout import Arrays
+
+TableGradients = dict[str, tuple[np.ndarray, np.ndarray]]  # rows of each table, each once, and their gradients
+
+
+class LookUps:
+    """What was looked up in one update: sums of gradients for all rows, kept zero in between."""
+
+    def __init__(self, kernels: ModuleType, tables: Arrays):
+        self.kernels = kernels
+        self.sums = {name: np.zeros_like(table) for name, table in tables.items()}
+        self.used = {name: np.zeros(len(table), dtype=bool) for name, table in tables.items()}
+
+    def add(self, table: str, rows: Sequence[int], gradients: Optional[np.ndarray] = None) -> None:
+        """Rows, any of them more than once, with their gradients, or with gradient zero."""
+        indices = np.asarray(rows, dtype=np.int64)
+        self.used[table][indices] = True
+        if gradients is not None:
+            self.kernels.add_rows(self.sums[table], indices, gradients)
+
+    def found(self) -> TableGradients:
+        rows = {name: np.flatnonzero(used) for name, used in self.used.items()}
+        return {name: (rows[name], sums[rows[name]]) for name, sums in self.sums.items()}
+
+    def clear(self) -> None:
+        for name, used in self.used.items():
+            self.sums[name][used] = 0
+            used.fill(False)

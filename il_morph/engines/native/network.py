@@ -1,0 +1,72 @@
+"""The network (section 3 of the paper) with hand-written backpropagation, for a batch of samples.
+
+A batch is encoded at once; then decoder steps of its samples are added, in any order; then gradients
+of scores flow back through everything. The gradient of a weight matrix is not multiplied out here:
+it is x′d, with a row for each time the matrix was used, and both factors are what `backward` returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Sequence
+
+import numpy as np
+
+from il_morph.engines.native.decoder import Decoder
+from il_morph.engines.native.encoder import Encoder
+from il_morph.engines.native.layout import Arrays, Layout
+from il_morph.engines.native.lookups import LookUps, TableGradients
+from il_morph.engines.native.memory import Scratch
+from il_morph.engines.native.recurrence import Factors
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.engine import supports
+
+
+@dataclass
+class Gradients:
+    """Factors of the matrices' gradients; rows of the tables that were looked up, with their gradients."""
+
+    factors: Factors
+    tables: TableGradients
+
+    def multiplied_out(self, arrays: Arrays) -> Arrays:
+        """The gradients of all arrays."""
+        gradients = {name: np.zeros_like(array) for name, array in arrays.items()}
+        for name, (x, d) in self.factors.items():
+            gradients[name] += x.T @ d
+        for name, (rows, sums) in self.tables.items():
+            gradients[name][rows] = sums
+        return gradients
+
+
+class Network:
+    """The weights, and all that one update computes with them."""
+
+    def __init__(self, vocabulary: Vocabulary, kernels: ModuleType, dtype=np.float32):
+        self.vocabulary, self.kernels, self.layout = vocabulary, kernels, Layout(vocabulary)
+        self.arrays, self.scratch = self.layout.zeros(dtype), Scratch(dtype)
+        self.encoder = Encoder(kernels, self.scratch, self.layout, self.arrays)
+        self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
+        self.lookups = LookUps(kernels, {table.name: self.arrays[table.name] for table in self.layout.architecture.tables})
+        self.supports = supports(vocabulary)
+
+    def weights(self) -> Arrays:
+        """The weights as the model file keeps them."""
+        return self.layout.unpack(self.arrays)
+
+    def set_weights(self, weights: Arrays) -> None:
+        self.layout.pack(weights, self.arrays)
+
+    def begin(self, instances: Sequence[Instance]) -> None:
+        """Encode a batch, whose decoding is about to begin."""
+        self.scratch.clear()
+        self.lookups.clear()
+        self.encoder.encode(instances)
+        self.decoder.begin()
+
+    def backward(self, dscores: np.ndarray) -> Gradients:
+        """Of the loss whose gradient with respect to the scores of all decoder nodes is given."""
+        dprojected, factors = self.decoder.run_backward(dscores, self.lookups)
+        factors.update(self.encoder.run_backward(dprojected, self.lookups))
+        return Gradients(factors, self.lookups.found())

@@ -1,0 +1,35 @@
+"""Sequences of different lengths as the nodes of one recurrence, without padding."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Sequence
+
+import numpy as np
+
+
+class Packing:
+    """First the first elements of all sequences, then the second ones, …: each of these is a block.
+
+    The longest sequence comes first, so those that go on are always the first of a block.
+    """
+
+    def __init__(self, lengths: Sequence[int]):
+        self.size = sum(lengths)
+        by_length = np.argsort(-np.array(lengths), kind="stable")
+        ranks = np.argsort(by_length)
+        counts = (np.array(lengths)[:, None] > np.arange(max(lengths))).sum(axis=0)
+        self.bounds = np.concatenate([[0], np.cumsum(counts)])
+        starts = self.bounds[:-1]
+        rows = np.arange(self.size) - np.repeat(starts, counts)
+        previous = np.concatenate([[-1], starts[:-1]])
+        self.parents = np.where(np.arange(self.size) < counts[0], -1, rows + np.repeat(previous, counts))
+        self.places = np.concatenate([starts[:length] + rank for length, rank in zip(lengths, ranks)])
+        """The node of every element, one sequence after the other."""
+        self.mirrored = np.concatenate([(starts[:length] + rank)[::-1] for length, rank in zip(lengths, ranks)])
+        """The same when every sequence is read from its end."""
+
+
+@lru_cache(maxsize=1024)
+def packing_of(lengths: tuple[int, ...]) -> Packing:
+    return Packing(lengths)

@@ -1,0 +1,88 @@
+"""LSTM layers over nodes: a node is one step of one sequence."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from il_morph.engines.native.layout import Arrays
+from il_morph.engines.native.memory import Scratch, zeros
+
+Factors = dict[str, tuple[np.ndarray, np.ndarray]]  # of gradients x′d, by the name of the matrix
+
+
+class Nodes:
+    """Growing arrays with a row for each node; the last row stays zero, the state before the first step."""
+
+    z: np.ndarray  # gates
+    h: np.ndarray
+    c: np.ndarray
+    p: np.ndarray  # c times the peepholes
+    u: np.ndarray  # tanh(c)
+    scores: np.ndarray  # of the actions, in the decoder
+    parents: np.ndarray  # the node that each continues
+    places: np.ndarray  # in the decoder what each node reads: a row of the projected positions
+    actions: np.ndarray  # and a row of the projected actions
+
+    def __init__(self, hidden: int, gates: int, peepholes: int, scores: int, dtype):
+        self.widths = {"z": gates, "h": hidden, "c": hidden, "p": peepholes, "u": hidden, "scores": scores}
+        self.dtype, self.number, self.capacity = dtype, 0, 0
+        self._grow(16)
+
+    def clear(self) -> None:
+        self.number = 0
+
+    def add(self, number: int) -> slice:
+        """Room for so many new nodes."""
+        if self.number + number >= self.capacity:
+            self._grow(2 * (self.number + number))
+        self.number += number
+        return slice(self.number - number, self.number)
+
+    def _grow(self, capacity: int) -> None:
+        for name, width in self.widths.items():
+            self._copy(name, zeros((capacity, width), self.dtype))
+        for name in ("parents", "places", "actions"):
+            self._copy(name, np.zeros(capacity, dtype=np.int64))
+        self.capacity = capacity
+
+    def _copy(self, name: str, grown: np.ndarray) -> None:
+        if self.capacity:
+            grown[:self.number] = getattr(self, name)[:self.number]
+        setattr(self, name, grown)
+
+
+class Recurrence:
+    """An LSTM layer and its nodes."""
+
+    def __init__(self, kernels: ModuleType, scratch: Scratch, name: str, arrays: Arrays, vanilla: bool, scores: int = 0):
+        self.name, self.scratch, self.cell = name, scratch, kernels.VANILLA if vanilla else kernels.COUPLED
+        self.wh = arrays[f"{name}.h"]
+        hidden, gates = self.wh.shape
+        self.wc = arrays.get(f"{name}.c", np.empty((hidden, 0), dtype=self.wh.dtype))
+        self.nodes = self.new_nodes(scores)
+
+    def new_nodes(self, scores: int) -> Nodes:
+        return Nodes(*self.wh.shape, self.wc.shape[1], scores, self.wh.dtype)
+
+    def run(self, bounds: np.ndarray) -> None:
+        """Compute the nodes of these blocks, whose z holds what the input contributes."""
+        n = self.nodes
+        self.cell.forward(n.z, n.h, n.c, n.p, n.u, n.parents, bounds, self.wh, self.wc)
+
+    def no_gradient(self) -> np.ndarray:
+        """Of h of all nodes and, as the last row, of the state before the first step."""
+        return self.scratch.zeros(self.nodes.number + 1, self.wh.shape[0])
+
+    def run_backward(self, bounds: np.ndarray, dh: np.ndarray) -> tuple[np.ndarray, Factors]:
+        """From the gradient of h to that of z, and to the factors of those of wh and wc."""
+        n, number = self.nodes, self.nodes.number
+        dc = self.no_gradient()
+        dz = self.scratch.zeros(number + 1, self.wh.shape[1])
+        dp = self.scratch.zeros(number + 1, self.wc.shape[1])
+        self.cell.backward(n.z, n.c, n.u, n.parents, bounds, self.wh, self.wc, dh, dc, dz, dp)
+        factors = {f"{self.name}.h": (self.scratch.take(n.h, n.parents[:number]), dz[:number])}
+        if dp.shape[1]:
+            factors[f"{self.name}.c"] = n.c[:number], dp[:number]
+        return dz[:number], factors

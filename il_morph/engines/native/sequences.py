@@ -1,0 +1,56 @@
+"""Whole action sequences: those of a sample that begin alike share their first steps."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+
+from il_morph.engines.native.encoder import Encoder
+from il_morph.model.vocabulary import Instance
+from il_morph.training.engine import AT_END, BEFORE_END
+from il_morph.transitions.systems import TransitionSystem
+
+ROOT = -1  # the parent of a first step
+
+
+class Tree:
+    """Steps of sequences of several samples as nodes, level by level; a step before which the same actions
+    were taken in the same sample is one node."""
+
+    def __init__(self, system: TransitionSystem, encoder: Encoder):
+        self.system, self.encoder = system, encoder
+        self.levels: list[list[tuple[int, int, int, int]]] = []  # (parent in the level above, place, action, support)
+        self.found: list[dict[tuple, int]] = []  # the nodes of each level by what leads to them
+        self.steps: list[tuple[int, int, int]] = []  # level, node in it, and the action that a sequence takes there
+        self.lengths: list[int] = []  # of the sequences
+
+    def add(self, sample: int, instance: Instance, actions: Sequence[int]) -> None:
+        """A sequence of a sample."""
+        previous, parent, key = self.system.initial_action, ROOT, (ROOT, sample)
+        for level, (action, position) in enumerate(self.system.walk(actions, instance.start)):
+            place, at_end = self.encoder.place(sample, position), position == instance.end
+            node = self._node(level, key, (parent, place, previous, AT_END if at_end else BEFORE_END))
+            self.steps.append((level, node, action))
+            previous, parent, key = action, node, (node, action)
+        self.lengths.append(len(actions))
+
+    def _node(self, level: int, key: tuple, node: tuple[int, int, int, int]) -> int:
+        if level == len(self.levels):
+            self.levels.append([])
+            self.found.append({})
+        number = self.found[level].setdefault(key, len(self.levels[level]))
+        if number == len(self.levels[level]):
+            self.levels[level].append(node)
+        return number
+
+    def finish(self) -> None:
+        """Number the nodes level by level."""
+        self.bounds = np.cumsum([0, *map(len, self.levels)]).tolist()
+        above = [0, *self.bounds]
+        self.parents = [ROOT if parent == ROOT else above[level] + parent
+                        for level, nodes in enumerate(self.levels) for parent, *_ in nodes]
+        _, self.places, self.actions, self.supports = zip(*(node for nodes in self.levels for node in nodes))
+        self.nodes = np.array([self.bounds[level] + node for level, node, _ in self.steps])
+        """The node of each step, one sequence after the other."""
+        self.taken = np.array([action for _, _, action in self.steps])
