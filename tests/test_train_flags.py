@@ -24,7 +24,7 @@ DEFAULTS = set(re.findall(r"^  (--[\w-]+)  .*\(default[,)]", command.__doc__, re
 DECLARED = declarations()
 OTHER_VALUES = {
     "--model": "ca-d", "--test-path": "x", "--reload-path": "x", "--verbose": "1", "--dynet-seed": "3",
-    "--dynet-mem": "99", "--dynet-autobatch": "1", "--beam-widths": "2,3",
+    "--dynet-mem": "99", "--dynet-autobatch": "1", "--engine": "native", "--beam-widths": "2,3",
     "--columns": "output,input", "--feature-separator": "|",
 }
 

@@ -17,7 +17,9 @@ Options:
                             (REINFORCE), or eval (decode with the model of --reload-path) (default il)
   --verbose=LEVEL           1: show ten dev predictions after each epoch (default 0)
 
-DyNet:
+Engine:
+  --engine=NAME             dynet, or native: without DyNet, several times as fast with Numba, goes on where it was
+                            interrupted; one layer, no --mlp, no --dropout (default dynet where it is installed)
   --dynet-seed=N            seed of everything random; drawn and recorded if not given
   --dynet-mem=MB            memory that DyNet allocates at the start (default 512)
   --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
@@ -110,13 +112,13 @@ from typing import Any, Optional
 
 from il_morph.commands.arguments import (
     Arguments, choice, chosen_aligner, integer, number, optional, parse_arguments, way_of_reading)
-from il_morph.engines import make_engine
+from il_morph.engines import ENGINES, make_engine
 from il_morph.errors import InputError
 from il_morph.training.experiment import MAX_SEED, Experiment
 from il_morph.model.settings import MAX_BEAM_WIDTH, PRESETS, ModelSettings, TrainingSettings, declarations
 
 # Flags that are no settings of a model or of its training.
-OTHER_FLAGS = {"--model", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
+OTHER_FLAGS = {"--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
                "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
                "--align-smart", "--align-cls", "--align-dumb"}
 WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
@@ -134,7 +136,8 @@ def run(argv: list[str]) -> int:
         model_flags=model_flags(args, preset), training=training_settings(args, preset),
         verbose=bool(optional(integer, args, "--verbose", 0, 0, 9)), command=["il-morph", *argv],
         seed=optional(integer, args, "--dynet-seed", None, 0, MAX_SEED),
-        engine=make_engine(optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
+        engine=make_engine(optional(choice, args, "--engine", None, ENGINES),
+                           optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
                            bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1))),
         way=way_of_reading(args),
     )

@@ -20,7 +20,7 @@ def archive_bytes(header: dict[str, Any], arrays: Arrays) -> bytes:
         add_member(archive, HEADER, json.dumps(header, ensure_ascii=False, indent=1).encode("utf-8"))
         for name in sorted(arrays):
             array = io.BytesIO()
-            np.save(array, np.ascontiguousarray(arrays[name]), allow_pickle=False)
+            np.save(array, np.asarray(arrays[name], order="C"), allow_pickle=False)
             add_member(archive, f"{name}.npy", array.getvalue())
     return content.getvalue()
 

@@ -32,6 +32,7 @@ class NativeEngine:
 
     kernels: Optional[ModuleType] = None
     name = "native"
+    resumable = True
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         asked = {"--enc-layers": model.enc_layers > 1, "--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0,

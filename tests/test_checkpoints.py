@@ -1,0 +1,155 @@
+"""Interrupted trainings: with an engine that can, they go on where they were; nothing is silently overwritten."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+
+from il_morph.commands import main
+from il_morph.training.experiment import RunReport
+from tests.cli import ROOT, SMALL, Run, error_of, training_arguments
+
+NATIVE = ["--engine=native", "--patience=9"]
+RUNS = {
+    "CA-R": ["--epochs=6"],
+    "CA-RM, ADAM, batches": ["--model=ca-rm", "--optimization=ADAM", "--batch-size=3", "--epochs=6"],
+    "MLE, SGD": ["--model=ca", "--align-cls", "--optimization=SGD", "--epochs=6"],
+    "MRT after MLE": ["--mode=mrt", "--align-cls", "--pretrain-epochs=3", "--epochs=3", "--sample-size=4"],
+    "RL after MLE": ["--mode=rl", "--align-cls", "--pretrain-epochs=2", "--epochs=3", "--sample-size=4"],
+}
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """A function that lets trainings be interrupted after so many epochs, or no longer."""
+    on_state = RunReport.on_state
+
+    def after(epochs):
+        left = [epochs]
+
+        def interrupting(report, *arguments):
+            on_state(report, *arguments)
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(RunReport, "on_state", interrupting if epochs else on_state)
+
+    return after
+
+
+def arguments_of(data, folder, *flags):
+    return training_arguments(data, folder, [*NATIVE, *flags, f"--test-path={data('test')}"])
+
+
+def contents(folder):
+    """What a finished run leaves, but for seconds."""
+    run = Run(folder)
+    files = {name: (folder / name).read_bytes() for name in run.files if name.endswith(("model", "predictions", "eval"))}
+    rows = [[cell for name, cell in row.items() if name != "seconds"] for row in run.log]
+    stats = {name: value for name, value in run.stats.items() if name not in ("command", "training")}
+    stats["training"] = {name: value for name, value in run.stats["training"].items() if name != "seconds"}
+    return files, rows, stats
+
+
+@pytest.mark.parametrize("flags", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize("epochs", [1, 2, 4])
+def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog, flags, epochs):
+    caplog.set_level("INFO")
+    assert main(arguments_of(data, tmp_path / "whole", *flags)) == 0
+    interrupt(epochs)
+    assert main(arguments_of(data, tmp_path / "parts", *flags)) == 130
+    assert "the same command goes on" in caplog.text
+    assert (tmp_path / "parts" / "f.checkpoint").exists() and not (tmp_path / "parts" / "f.stats").exists()
+    interrupt(0)
+    assert main(arguments_of(data, tmp_path / "parts", *flags)) == 0
+    assert "going on after epoch" in caplog.text
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+    assert not (tmp_path / "parts" / "f.checkpoint").exists()
+
+
+def test_a_training_that_is_interrupted_after_every_epoch_ends_too(data, tmp_path, interrupt):
+    assert main(arguments_of(data, tmp_path / "whole", "--epochs=5")) == 0
+    for _ in range(5):
+        interrupt(1)
+        assert main(arguments_of(data, tmp_path / "parts", "--epochs=5")) == 130
+    interrupt(0)
+    assert main(arguments_of(data, tmp_path / "parts", "--epochs=5")) == 0
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_kill_9_at_any_time_loses_no_more_than_an_epoch(data, tmp_path):
+    flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=60", "--patience=60", data("train"), data("dev")]
+    assert main(["train", *flags, str(tmp_path / "whole")]) == 0
+    for number in range(3):
+        process = subprocess.Popen([sys.executable, "-m", "il_morph", "train", *flags, str(tmp_path / "parts")], cwd=ROOT,
+                                   stderr=subprocess.DEVNULL)
+        log, rows = tmp_path / "parts" / "f.log", 0
+        while process.poll() is None and rows < 4 + 12 * number:
+            rows = log.read_text().count("\n") if log.exists() else 0
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert main(["train", *flags, str(tmp_path / "parts")]) == 0
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+    assert not [name for name in os.listdir(tmp_path / "parts") if name.startswith(".")]
+
+
+def test_without_a_seed_the_seed_of_the_interrupted_run_is_taken(data, tmp_path, interrupt):
+    arguments = [argument for argument in arguments_of(data, tmp_path / "run", "--epochs=3")
+                 if not argument.startswith("--dynet-seed")]
+    interrupt(1)
+    assert main(arguments) == 130
+    with zipfile.ZipFile(tmp_path / "run" / "f.checkpoint") as archive:
+        seed = int(re.search(rb'"seed": (\d+)', archive.read("header.json"))[1])
+    interrupt(0)
+    assert main(arguments) == 0
+    assert Run(tmp_path / "run").stats["seed"] == seed
+
+
+@pytest.mark.parametrize("flags, different", [
+    (["--epochs=7"], "epochs: 6 there, 7 now"), (["--dynet-seed=2"], "seed: 1 there, 2 now"),
+    (["--il-beta=0.9"], "il_beta: 0.5 there, 0.9 now"), (["--enc-hidden=9"], "enc_hidden: 8 there, 9 now"),
+])
+def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_path, interrupt, capsys, flags, different):
+    interrupt(2)
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=6")) == 130
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    interrupt(0)
+    others = [argument for argument in arguments_of(data, tmp_path / "run", "--epochs=6")
+              if argument.split("=")[0] not in {flag.split("=")[0] for flag in flags}]
+    message = error_of(capsys, *others[:1], *flags, *others[1:])
+    assert f"holds an unfinished run of another kind ({different})" in message and "--force" in message
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+    assert main([*others[:1], *flags, "--force", *others[1:]]) == 0
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:-200], lambda content: b"", lambda content: content[:500] + b"x"])
+def test_a_damaged_checkpoint_is_named(data, tmp_path, interrupt, capsys, damage):
+    interrupt(2)
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=6")) == 130
+    path = tmp_path / "run" / "f.checkpoint"
+    path.write_bytes(damage(path.read_bytes()))
+    interrupt(0)
+    message = error_of(capsys, *arguments_of(data, tmp_path / "run", "--epochs=6"))
+    assert message.startswith(f"{path} is not a whole checkpoint") and "start over with --force" in message
+
+
+def test_two_trainings_in_one_folder_are_refused(data, tmp_path, capsys):
+    flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=100000", "--patience=100000", data("train"),
+             data("dev"), str(tmp_path / "run")]
+    process = subprocess.Popen([sys.executable, "-m", "il_morph", "train", *flags], cwd=ROOT, stderr=subprocess.DEVNULL)
+    try:
+        while not (tmp_path / "run" / "f.model").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        message = error_of(capsys, *arguments_of(data, tmp_path / "run", "--force"))
+        assert message.startswith(f"{tmp_path / 'run'} is in use: process {process.pid} on ")
+    finally:
+        process.kill()
+        process.wait()
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=1", "--force")) == 0
