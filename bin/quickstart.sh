@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Train CA-R on the packaged sample of Turkish nouns and show what it has learnt.
-# Usage: bin/quickstart.sh [--again]
+# Usage: bin/quickstart.sh [--again] [--engine=dynet|native]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
@@ -8,10 +8,10 @@ sample=$project_root/il_morph/sample
 results=$project_root/results/quickstart
 il_morph=$venv/bin/il-morph
 
-train() {
+train() { # train [ENGINE]
     say "Training CA-R on $(wc -l <"$sample/turkish-train.tsv") inflected Turkish nouns"
     mkdir -p "$project_root/results"
-    "$il_morph" train --model=ca-r --sigm2017format --dynet-seed 1 --epochs 20 --patience 5 --force \
+    "$il_morph" train --model=ca-r ${1:+--engine="$1"} --sigm2017format --dynet-seed=1 --epochs=20 --patience=5 --force \
         "$sample/turkish-train.tsv" "$sample/turkish-dev.tsv" "$results" \
         --test-path="$sample/turkish-test.tsv"
 }
@@ -31,20 +31,35 @@ show_predictions() {
     awk 'NR % 10 == 3' "$sample/turkish-test.tsv" | "$il_morph" predict --actions "$results/f.model" -
 }
 
+say_what_next() {
+    printf '\nModel, log and predictions are in %s\n' "$results"
+    printf 'To have the command il-morph in this shell:  source %q\n' "$venv/bin/activate"
+}
+
+parse_options() {
+    again=no engine=''
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+            --again) again=yes ;;
+            --engine=dynet | --engine=native) engine=${1#*=} ;;
+            -h | --help) sed -n '2,3s/^# //p' "$0" && exit 0 ;;
+            *) fail "unknown argument: $1" "Usage: bin/quickstart.sh [--again] [--engine=dynet|native]" ;;
+        esac
+        shift
+    done
+}
+
 main() {
-    case $* in
-        "" | --again) ;;
-        *) fail "unknown arguments: $*" "Usage: bin/quickstart.sh [--again]" ;;
-    esac
-    prepare_environment
-    if [[ -f $results/f.stats && $* != --again ]]; then
+    parse_options "$@"
+    if [[ $engine == native ]]; then prepare_environment fast; else prepare_environment; fi
+    if [[ -f $results/f.stats && $again == no && -z $engine ]]; then
         say "Trained already, here is the result again. To train once more: bin/quickstart.sh --again"
     else
-        train
+        train "$engine"
     fi
     show_accuracy
     show_predictions
-    printf '\nModel, log and predictions are in %s\n' "$results"
+    say_what_next
 }
 
 main "$@"
