@@ -13,6 +13,7 @@ from numba import njit
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, Cell
 
 NAME = "Numba"
+USES_BLAS = False
 compiled = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)

@@ -12,6 +12,7 @@ from typing import Callable, Iterator, NamedTuple
 import numpy as np
 
 NAME = "NumPy"
+USES_BLAS = True
 CHUNK = 1 << 15  # floats that an update works on at once: they stay in the cache
 
 
