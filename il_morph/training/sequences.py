@@ -185,4 +185,5 @@ class Sampler:
     def _log_probabilities(self, scores: np.ndarray, positions: Sequence[int], end: int) -> np.ndarray:
         kinds = [AT_END if position == end else BEFORE_END for position in positions]
         scores = np.where(self.supports[kinds], scores.astype(np.float64), -np.inf)
-        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        scores -= scores.max(axis=1, keepdims=True)
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))

@@ -98,7 +98,7 @@ class Batch:
 
     def _serve_one(self, request: Request) -> Any:
         """The same for the only sample of a batch, with less ado."""
-        place, decoder = self.network.encoder.first[0], self.network.decoder
+        place, decoder = self.network.encoder.packing.first[0], self.network.decoder
         if isinstance(request, Step):
             return decoder.step_one(request.state, place + request.position, request.action)
         return decoder.step_rows([request.rows], [[place + p for p in request.positions]], [request.actions])[0]
@@ -151,9 +151,7 @@ class Batch:
 
     def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
         """−∞ outside the support."""
-        scores = self.network.decoder.nodes.scores[np.asarray(nodes)]
-        scores[~self.network.supports[np.asarray(kinds)]] = -np.inf
-        return scores
+        return self.network.decoder.nodes.scores[np.asarray(nodes)] + self.network.outside[np.asarray(kinds)]
 
     def _add(self, nodes: Sequence[int], value: float, gradients: np.ndarray) -> None:
         self.total += float(value)

@@ -28,24 +28,22 @@ class Encoder:
 
     def encode(self, instances: Sequence[Instance]) -> None:
         """Leaves in `projected` [enc_fwd; enc_bwd; features; 1] times the decoder's columns, by position."""
-        self.instances, self.start = instances, instances[0].start
-        lengths = tuple(len(instance.buffer) for instance in instances)
-        self.packing = packing_of(lengths)
-        self.reading, self.samples, self.first = readable(lengths, self.start)
+        self.instances = instances
+        self.packing = packing_of(tuple(len(instance.buffer) for instance in instances), instances[0].start)
         self.characters = np.concatenate([instance.buffer for instance in instances])
         self.x = self._embeddings()
         places, mirrored = self.packing.places, self.packing.mirrored
         self._run(self.forward, places)
         self._run(self.backward, mirrored)
-        self.positions = np.concatenate([self.forward.nodes.h[places[self.reading]],
-                                         self.backward.nodes.h[mirrored[self.reading]]], axis=1)
+        self.positions = np.concatenate([self.forward.nodes.h[places[self.packing.readable]],
+                                         self.backward.nodes.h[mirrored[self.packing.readable]]], axis=1)
         self.features = self._features()
-        self.projected = self.scratch.take(self._product(self.features, "decoder.features"), self.samples)
+        self.projected = self.scratch.take(self._product(self.features, "decoder.features"), self.packing.sequences)
         self.kernels.add_product(self.projected, self.positions, self.arrays["decoder.positions"])
 
     def place(self, sample: int, position: int) -> int:
         """The row of `projected` for a position of the buffer."""
-        return self.first[sample] + position
+        return self.packing.first[sample] + position
 
     def _product(self, x: np.ndarray, name: str) -> np.ndarray:
         product = self.scratch.zeros(len(x), self.arrays[name].shape[1])
@@ -84,7 +82,7 @@ class Encoder:
         """From the gradient of `projected` to those of all weights of the encoder and of the decoder's columns."""
         kernels, arrays = self.kernels, self.arrays
         dfeatures = self.scratch.zeros(len(self.instances), dprojected.shape[1])
-        kernels.add_rows(dfeatures, self.samples, dprojected)
+        kernels.add_rows(dfeatures, self.packing.sequences, dprojected)
         self._backward_features(dfeatures, lookups)
         dpositions = self.scratch.zeros(*self.positions.shape)
         kernels.add_product_transposed(dpositions, dprojected, arrays["decoder.positions"])
@@ -102,7 +100,7 @@ class Encoder:
     def _backward(self, layer: Recurrence, places: np.ndarray, dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
         """From the gradient of the outputs at the readable positions to that of all inputs' projections."""
         dh = layer.no_gradient()
-        dh[places[self.reading]] = dpositions
+        dh[places[self.packing.readable]] = dpositions
         dz, factors = layer.run_backward(self.packing.bounds, dh)
         return self.scratch.take(dz, places), factors
 
@@ -127,16 +125,6 @@ class Encoder:
             others = range(1, len(self.arrays["characters"]))
             share = dx[unseen].sum(axis=0) / len(others)
             lookups.add("characters", others, np.tile(share, (len(others), 1)))
-
-
-def readable(lengths: Sequence[int], start: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Which elements can be read, of which sample each is, and what to add to a position of a sample
-    to find it among them."""
-    ends = np.cumsum(lengths)
-    reading = np.concatenate([np.arange(end - length + start, end) for end, length in zip(ends, lengths)])
-    samples = np.repeat(np.arange(len(lengths)), np.array(lengths) - start)
-    first = [int(end - length - start * (k + 1)) for k, (end, length) in enumerate(zip(ends, lengths))]
-    return reading, samples, first
 
 
 def with_ones(x: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Optional, Sequence
 
 from il_morph.engines.native.learner import NativeLearner
+from il_morph.engines.native.threads import use_one_thread
 from il_morph.errors import InputError
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -47,6 +48,8 @@ class NativeEngine:
         self.refuse(vocabulary.settings, training)
         self.kernels = self.kernels or fastest_kernels()
         log.info("native engine: kernels of %s", self.kernels.NAME)
+        if self.kernels.USES_BLAS:
+            use_one_thread()
 
     def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> NativeLearner:
         return NativeLearner(vocabulary, objective, training, self.kernels or fastest_kernels())

@@ -13,6 +13,7 @@ from numba import njit
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, Cell
 
 NAME = "Numba"
+USES_BLAS = False
 compiled = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
@@ -503,11 +504,10 @@ def apply(rule, hyper, w, a, b, g):
 def adadelta(scale, rho, epsilon, w, a, b, g):
     for j in range(len(w)):
         gradient = scale * g[j]
-        mean = rho * a[j] + (ONE - rho) * gradient * gradient
+        a[j] = rho * a[j] + gradient * gradient
         steps = b[j] + epsilon
-        change = gradient * steps / np.sqrt(steps * (mean + epsilon))  # = g √(steps / (mean + ε)), without division
-        a[j] = mean
-        b[j] = rho * b[j] + (ONE - rho) * change * change
+        change = gradient * steps / np.sqrt(steps * (a[j] + epsilon))  # = g √(steps / (a + ε)), without a division
+        b[j] = rho * b[j] + change * change
         w[j] -= change
 
 

@@ -7,11 +7,12 @@ that are computed together lie between neighbouring `bounds`; a node's parent is
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple
+from typing import Callable, Iterator, NamedTuple
 
 import numpy as np
 
 NAME = "NumPy"
+USES_BLAS = True
 CHUNK = 1 << 15  # floats that an update works on at once: they stay in the cache
 
 
@@ -31,8 +32,12 @@ def add_rows(out: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
         out[index] += row
 
 
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 0.5 * np.tanh(0.5 * x) + 0.5
+def sigmoid(x: np.ndarray) -> None:
+    """σ(x) = (1 + tanh(x / 2)) / 2, in place."""
+    x *= 0.5
+    np.tanh(x, out=x)
+    x += 1
+    x *= 0.5
 
 
 # The coupled cell: gates i, g, o and peepholes wc = [c2o | c2i].
@@ -47,12 +52,15 @@ def coupled_gates(z, c0, p0, h, c, p, u, wc) -> None:
     z holds what the input and h0 contribute; the activated gates replace it.
     """
     i, g, o = parts(z, 3)
-    to_o, to_next_i = parts(p, 2)
-    i[:] = sigmoid(i + parts(p0, 2)[1])
+    i += parts(p0, 2)[1]
+    sigmoid(i)
     np.tanh(g, out=g)
-    c[:] = c0 + i * (g - c0)
-    p[:] = c @ wc
-    o[:] = sigmoid(o + to_o)
+    np.subtract(g, c0, out=c)
+    c *= i
+    c += c0
+    np.matmul(c, wc, out=p)
+    o += parts(p, 2)[0]
+    sigmoid(o)
     np.tanh(c, out=u)
     np.multiply(o, u, out=h)
 
@@ -75,21 +83,36 @@ def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
         dzi = dc (g−c0) i (1−i)         dzg = dc i (1−g²)
         to its parent: dc += dc (1−i), dh += dz · wh′, dp += [0 | dzi]
     """
-    for first, last in zip(bounds[-2::-1].tolist(), bounds[:0:-1].tolist()):
-        new, before = slice(first, last), parents[first:last]
-        i, g, o = parts(z[new], 3)
-        dzi, dzg, dzo = parts(dz[new], 3)
-        to_o, to_next_i = parts(dp, 2)
-        dzo[:] = dh[new] * u[new] * o * (1 - o)
-        to_o[new] = dzo
-        dc[new] += dh[new] * o * (1 - u[new] ** 2)
-        add_product_transposed(dc[new], dp[new], wc)
-        dzi[:] = dc[new] * (g - c[before]) * i * (1 - i)
-        dzg[:] = dc[new] * i * (1 - g * g)
+    number = bounds[-1]
+    i, g, o = parts(z[:number], 3)
+    dzi, dzg, dzo = parts(dz, 3)
+    to_o, to_next_i = parts(dp, 2)
+    h_to_zo, h_to_c = u[:number] * o * (1 - o), o * (1 - u[:number] ** 2)
+    c_to_zi, c_to_zg = (g - c[parents[:number]]) * i * (1 - i), i * (1 - g * g)
+    for new, before in blocks_backwards(parents, bounds):
+        dzo[new] = to_o[new] = dh[new] * h_to_zo[new]
+        dc[new] += dh[new] * h_to_c[new]
+        dc[new] += dp[new] @ wc.T
+        dzi[new] = dc[new] * c_to_zi[new]
+        dzg[new] = dc[new] * c_to_zg[new]
         if before.max() >= 0:
-            np.add.at(dc, before, dc[new] * (1 - i))
-            np.add.at(to_next_i, before, dzi)
-            np.add.at(dh, before, dz[new] @ wh.T)
+            add_to(dc, before, dc[new] * (1 - i[new]))
+            add_to(to_next_i, before, dzi[new])
+            add_to(dh, before, dz[new] @ wh.T)
+
+
+def blocks_backwards(parents: np.ndarray, bounds: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """The nodes of each block and their parents, from the last block to the first."""
+    for first, last in zip(bounds[-2::-1].tolist(), bounds[:0:-1].tolist()):
+        yield slice(first, last), parents[first:last]
+
+
+def add_to(out: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
+    """`add_rows` for many rows or one."""
+    if len(indices) == 1:
+        out[indices[0]] += rows[0]
+    else:
+        np.add.at(out, indices, rows)
 
 
 # The vanilla cell: gates i, f, o, g, no peepholes; p and wc have no columns.
@@ -99,9 +122,10 @@ def vanilla_gates(z, c0, h, c, u) -> None:
     """i, f, o = σ(z), 1 added to f before; g = tanh(z); c = f c0 + i g; h = o tanh(c). h0 · wh is in z."""
     i, f, o, g = parts(z, 4)
     f += 1
-    i[:], f[:], o[:] = sigmoid(i), sigmoid(f), sigmoid(o)
+    sigmoid(z[:, :3 * c.shape[1]])
     np.tanh(g, out=g)
-    c[:] = f * c0 + i * g
+    np.multiply(f, c0, out=c)
+    c += i * g
     np.tanh(c, out=u)
     np.multiply(o, u, out=h)
 
@@ -116,18 +140,20 @@ def vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
 
 def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
     """dzo = dh u o (1−o); dc += dh o (1−u²); dzi = dc g i (1−i), dzf = dc c0 f (1−f), dzg = dc i (1−g²)."""
-    for first, last in zip(bounds[-2::-1].tolist(), bounds[:0:-1].tolist()):
-        new, before = slice(first, last), parents[first:last]
-        i, f, o, g = parts(z[new], 4)
-        dzi, dzf, dzo, dzg = parts(dz[new], 4)
-        dzo[:] = dh[new] * u[new] * o * (1 - o)
-        dc[new] += dh[new] * o * (1 - u[new] ** 2)
-        dzi[:] = dc[new] * g * i * (1 - i)
-        dzf[:] = dc[new] * c[before] * f * (1 - f)
-        dzg[:] = dc[new] * i * (1 - g * g)
+    number = bounds[-1]
+    i, f, o, g = parts(z[:number], 4)
+    dzi, dzf, dzo, dzg = parts(dz, 4)
+    h_to_zo, h_to_c = u[:number] * o * (1 - o), o * (1 - u[:number] ** 2)
+    c_to_zi, c_to_zf, c_to_zg = g * i * (1 - i), c[parents[:number]] * f * (1 - f), i * (1 - g * g)
+    for new, before in blocks_backwards(parents, bounds):
+        dzo[new] = dh[new] * h_to_zo[new]
+        dc[new] += dh[new] * h_to_c[new]
+        dzi[new] = dc[new] * c_to_zi[new]
+        dzf[new] = dc[new] * c_to_zf[new]
+        dzg[new] = dc[new] * c_to_zg[new]
         if before.max() >= 0:
-            np.add.at(dc, before, dc[new] * f)
-            np.add.at(dh, before, dz[new] @ wh.T)
+            add_to(dc, before, dc[new] * f[new])
+            add_to(dh, before, dz[new] @ wh.T)
 
 
 def parts(rows: np.ndarray, number: int) -> list[np.ndarray]:
@@ -176,39 +202,44 @@ def squared(g: np.ndarray) -> float:
 
 def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.ndarray) -> None:
     """The gradient of w is x′d: it is multiplied out some rows at a time."""
-    size = max(1, CHUNK // w.shape[1])
-    for first in range(0, len(w), size):
-        some = slice(first, first + size)
-        apply(rule, hyper, w[some], a[some], b[some], x[:, some].T @ d)
+    inputs, scaled = np.ascontiguousarray(x.T), d * hyper[0]
+    multiply = np.matmul if len(d) > 1 else np.multiply  # NumPy's product of a column and a row takes three times as long
+    g = np.empty((max(1, CHUNK // w.shape[1]), w.shape[1]), dtype=w.dtype)
+    for some in chunks(w):
+        apply(rule, hyper, w[some], a[some], b[some], multiply(inputs[some], scaled, out=g[:len(w[some])]))
 
 
 def update_dense(rule: int, hyper: np.ndarray, w, a, b, g: np.ndarray) -> None:
     """The gradient of w is g, which is lost."""
-    size = max(1, CHUNK // w.shape[1])
-    for first in range(0, len(w), size):
-        some = slice(first, first + size)
+    for some in chunks(w):
+        g[some] *= hyper[0]
         apply(rule, hyper, w[some], a[some], b[some], g[some])
 
 
 def update_rows(rule: int, hyper: np.ndarray, w, a, b, rows: np.ndarray, g: np.ndarray) -> None:
-    """Row k of g is the gradient of row rows[k], which comes once; it is lost."""
+    """Row k of g is the gradient of row rows[k], which comes once."""
     some_w, some_a, some_b = w[rows], a[rows], b[rows]
-    apply(rule, hyper, some_w, some_a, some_b, g)
+    apply(rule, hyper, some_w, some_a, some_b, g * hyper[0])
     w[rows], a[rows], b[rows] = some_w, some_a, some_b
+
+
+def chunks(w: np.ndarray) -> Iterator[slice]:
+    """Some rows at a time."""
+    size = max(1, CHUNK // w.shape[1])
+    return (slice(first, first + size) for first in range(0, len(w), size))
 
 
 SGD, MOMENTUM, ADAGRAD, ADADELTA, ADAM = range(5)  # rules
 
 
 def apply(rule: int, hyper: np.ndarray, w, a, b, g) -> None:
-    """Change w, a and b by their gradient g, which is lost. `hyper` is described in `optimizers`."""
-    scale, rate, first, second, epsilon = hyper.tolist()
-    g *= scale
+    """Change w, a and b by their gradient g, which is scaled already. `hyper` is described in `optimizers`."""
+    _, rate, first, second, epsilon = hyper.tolist()
     if rule == ADADELTA:
         adadelta(first, epsilon, w, a, b, g)
     elif rule == ADAM:
+        decay(a, first, g.copy())
         decay(b, second, g * g)
-        decay(a, first, g)
         w -= rate * a / (np.sqrt(b) + epsilon)
     elif rule == ADAGRAD:
         a += g * g
@@ -222,16 +253,22 @@ def apply(rule: int, hyper: np.ndarray, w, a, b, g) -> None:
 
 
 def adadelta(rho: float, epsilon: float, w, a, b, g) -> None:
-    """a: mean of squared gradients, b: of squared steps. The step is −g √((b + ε) / (a + ε))."""
-    change = g * g
-    decay(a, rho, change)
+    """The step is −g √((B + ε) / (A + ε)), where A and B are running means of squared gradients and squared steps.
+
+    a and b are these means divided by 1 − ρ, so that a = ρ a + g²; `epsilon` is divided likewise.
+    """
+    change, below = g * g, np.empty_like(g)
+    a *= rho
+    a += change
     np.add(b, epsilon, out=change)
-    change /= a + epsilon
+    np.add(a, epsilon, out=below)
+    change /= below
     np.sqrt(change, out=change)
     change *= g
     w -= change
     change *= change
-    decay(b, rho, change)
+    b *= rho
+    b += change
 
 
 def decay(mean: np.ndarray, rho: float, new: np.ndarray) -> None:

@@ -21,16 +21,18 @@ def negative_log_likelihoods(scores: np.ndarray, optimal: Sequence[Sequence[int]
     """
     sizes = [len(actions) for actions in optimal]
     rows = np.repeat(np.arange(len(sizes)), sizes)
-    columns = np.concatenate(optimal)
+    columns = np.array([action for actions in optimal for action in actions])
     starts = np.cumsum(sizes) - sizes
-    log_p = log_softmax(scores)
-    chosen = log_p[rows, columns]
+    scores -= scores.max(axis=1, keepdims=True)
+    p = np.exp(scores)
+    sums = p.sum(axis=1, keepdims=True)
+    p /= sums
+    chosen = scores[rows, columns]
     highest = np.maximum.reduceat(chosen, starts)
     q = np.exp(chosen - highest[rows])
-    sums = np.add.reduceat(q, starts)
-    gradients = np.exp(log_p)
-    gradients[rows, columns] -= q / sums[rows]
-    return -(highest + np.log(sums)), gradients
+    totals = np.add.reduceat(q, starts)
+    p[rows, columns] -= q / totals[rows]
+    return np.log(sums[:, 0]) - highest - np.log(totals), p
 
 
 def squared_distance(scores: np.ndarray, support: np.ndarray, targets: np.ndarray) -> tuple[float, np.ndarray]:

@@ -50,6 +50,7 @@ class Network:
         self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
         self.lookups = LookUps(kernels, {table.name: self.arrays[table.name] for table in self.layout.architecture.tables})
         self.supports = supports(vocabulary)
+        self.outside = np.where(self.supports, 0, -np.inf).astype(dtype)  # is added to scores for a softmax over a support
 
     def weights(self) -> Arrays:
         """The weights as the model file keeps them."""

@@ -40,7 +40,7 @@ class Rule:
 
 
 RULES = {
-    "ADADELTA": Rule(ADADELTA, 2, first=0.95, epsilon=1e-6),
+    "ADADELTA": Rule(ADADELTA, 2, first=0.95, epsilon=1e-6 / (1 - 0.95)),  # see `adadelta`
     "ADAM": Rule(ADAM, 2, rate=0.0005, first=0.9, second=0.999, epsilon=1e-8),
     "SGD": Rule(SGD, 0, rate=0.1),
     "MOMENTUM": Rule(MOMENTUM, 1, rate=0.01, first=0.9),

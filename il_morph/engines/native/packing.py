@@ -14,7 +14,7 @@ class Packing:
     The longest sequence comes first, so those that go on are always the first of a block.
     """
 
-    def __init__(self, lengths: Sequence[int]):
+    def __init__(self, lengths: Sequence[int], start: int):
         self.size = sum(lengths)
         by_length = np.argsort(-np.array(lengths), kind="stable")
         ranks = np.argsort(by_length)
@@ -28,8 +28,15 @@ class Packing:
         """The node of every element, one sequence after the other."""
         self.mirrored = np.concatenate([(starts[:length] + rank)[::-1] for length, rank in zip(lengths, ranks)])
         """The same when every sequence is read from its end."""
+        ends = np.cumsum(lengths)
+        self.readable = np.concatenate([np.arange(end - length + start, end) for end, length in zip(ends, lengths)])
+        """The elements from position `start` on, which the decoder can read,"""
+        self.sequences = np.repeat(np.arange(len(lengths)), np.array(lengths) - start)
+        """of which sequence each of them is,"""
+        self.first = [int(end - length - start * (k + 1)) for k, (end, length) in enumerate(zip(ends, lengths))]
+        """and what to add to a position of a sequence to find it among them."""
 
 
 @lru_cache(maxsize=1024)
-def packing_of(lengths: tuple[int, ...]) -> Packing:
-    return Packing(lengths)
+def packing_of(lengths: tuple[int, ...], start: int) -> Packing:
+    return Packing(lengths, start)
