@@ -61,7 +61,7 @@ class HacmInference(Inference):
         positions = np.minimum(positions, encoded.ends[rows])
         stepped = super().step(encoded, rows, positions, actions, states)
         places = encoded.packing.places(rows, positions)
-        gates = stepped.h[-1] @ self.state_gate + encoded.gates[places] + self.action_gate[actions]
+        gates = stepped.top @ self.state_gate + encoded.gates[places] + self.action_gate[actions]
         return HacmStates(stepped.h, stepped.c, gates, encoded.symbols[places], actions)
 
     def log_probabilities(self, states: HacmStates, at_end: np.ndarray) -> np.ndarray:

@@ -53,32 +53,33 @@ def written_characters(vocabulary: Vocabulary) -> list[int]:
 
 @dataclass
 class Memory:
-    """What an LSTM has read of a list, for each row; the list may be empty."""
+    """What an LSTM has read of a list, for each row: h and c of each layer. The list may be empty."""
 
-    states: States
+    h: list[np.ndarray]
+    c: list[np.ndarray]
     filled: np.ndarray
 
     @classmethod
     def empty(cls, layers: Sequence[Cell], rows: int) -> "Memory":
-        zeros = [np.zeros((rows, cell.hidden), dtype=np.float32) for cell in layers]
-        return cls(States(zeros, [zero.copy() for zero in zeros]), np.zeros(rows, dtype=bool))
+        h, c = ([np.zeros((rows, cell.hidden), dtype=np.float32) for cell in layers] for _ in "hc")
+        return cls(h, c, np.zeros(rows, dtype=bool))
 
     def take(self, rows: np.ndarray) -> "Memory":
-        return Memory(self.states.take(rows), self.filled[rows])
+        return Memory([h[rows] for h in self.h], [c[rows] for c in self.c], self.filled[rows])
 
     def push(self, layers: Sequence[Cell], rows: np.ndarray, x: np.ndarray) -> None:
         """These rows read x, which is projected already."""
-        stepped = step_layers(layers, x, self.states.take(rows))
-        for old, new in zip(self.states.h + self.states.c, stepped.h + stepped.c):
+        stepped = step_layers(layers, x, States([h[rows] for h in self.h], [c[rows] for c in self.c]))
+        for old, new in zip(self.h + self.c, stepped.h + stepped.c):
             old[rows] = new
         self.filled[rows] = True
 
     def clear(self, rows: np.ndarray) -> None:
-        for array in (*self.states.h, *self.states.c, self.filled):
+        for array in (*self.h, *self.c, self.filled):
             array[rows] = 0
 
     def read(self, empty: np.ndarray) -> np.ndarray:
-        return np.where(self.filled[:, None], self.states.h[-1], empty)
+        return np.where(self.filled[:, None], self.h[-1], empty)
 
 
 @dataclass

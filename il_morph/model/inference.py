@@ -121,6 +121,12 @@ class States:
     h: list[State]
     c: list[State]
 
+    @property
+    def top(self) -> np.ndarray:
+        """h of the top layer, after a step."""
+        assert self.h[-1] is not None, "there was no step"
+        return self.h[-1]
+
     def take(self, rows: np.ndarray) -> "States":
         return States([None if h is None else h[rows] for h in self.h], [None if c is None else c[rows] for c in self.c])
 
@@ -130,7 +136,7 @@ def step_layers(layers: Sequence[Cell], x: np.ndarray, states: States) -> States
     stepped = States([], [])
     for cell, h, c in zip(layers, states.h, states.c):
         if cell is not layers[0]:
-            x = stepped.h[-1] @ cell.x + cell.b
+            x = stepped.top @ cell.x + cell.b
         h, c = cell.step(x, h, c)
         stepped.h.append(h)
         stepped.c.append(c)
@@ -277,7 +283,7 @@ class Inference(AnyInference):
         return step_layers(self.decoder, x, states)
 
     def logits(self, states: States) -> np.ndarray:
-        s = states.h[-1]
+        s = states.top
         if self.hidden is not None:
             s = NONLINEARITIES[self.settings.nonlin](s @ self.hidden[0] + self.hidden[1])
         return s @ self.output[0] + self.output[1]

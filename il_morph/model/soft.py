@@ -47,7 +47,8 @@ class SoftStates(States):
     o: np.ndarray
 
     def take(self, rows: np.ndarray) -> "SoftStates":
-        return SoftStates(*vars(super().take(rows)).values(), self.o[rows])
+        kept = super().take(rows)
+        return SoftStates(kept.h, kept.c, self.o[rows])
 
 
 @dataclass
@@ -92,7 +93,7 @@ class SoftInference(AnyInference):
     def step(self, encoded: Attended, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
              states: States) -> SoftStates:
         stepped = step_layers(self.decoder, np.take(self.read_table, actions, axis=1), states)
-        s = stepped.h[-1]
+        s = stepped.top
         context = self.attention(encoded, rows, s)[:, None, :] @ encoded.encoded[rows]
         return SoftStates(stepped.h, stepped.c, np.tanh(np.hstack([s, context[:, 0]]) @ self.context))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 import dynet as dy
 
@@ -16,7 +16,7 @@ class HacmNetwork(Network):
     def __init__(self, vocabulary: Vocabulary):
         super().__init__(vocabulary, HacmArchitecture(vocabulary))
 
-    def _declare(self, architecture: HacmArchitecture) -> None:
+    def _declare(self, architecture: Any) -> None:
         super()._declare(architecture)
         self.gate = self._affine(*architecture.gate)
         self.others += self.gate
@@ -26,6 +26,8 @@ class HacmNetwork(Network):
 
 
 class HacmGraph(SampleGraph):
+    network: HacmNetwork
+
     def __init__(self, network: HacmNetwork, instance: Instance, dropout: float):
         super().__init__(network, instance, dropout)
         matrix, bias = network.gate

@@ -47,6 +47,7 @@ class AnyNetwork(ABC):
     A subclass declares `layers` (LSTM layers of all stacks) and `others`, and makes the graph.
     """
 
+    actions: Table
     layers: list[CoupledCell]
     others: list[Union[Matrix, Vector]]
 

@@ -20,6 +20,7 @@ class SoftNetwork(AnyNetwork):
 
     def _declare(self, architecture: SoftArchitecture) -> None:
         self.characters, self.features = self.tables["characters"], self.tables["features"]
+        self.actions = self.characters
         self.forward, self.backward, self.decoder = (
             self._stack(layers) for layers in (architecture.forward, architecture.backward, architecture.decoder))
         self.layers = self.forward + self.backward + self.decoder
