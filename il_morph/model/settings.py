@@ -170,8 +170,9 @@ def declarations() -> dict[str, Field]:
 
 # The systems of the paper, and those it cites: what of the settings makes them.
 EDITS, HARD = {"transducer": EditSystem.name}, {"transducer": HardAttentionSystem.name}
+GREEDY: dict[str, Any] = {"mode": "mle", "beam_widths": ()}  # the cited systems search greedily
 SIZES_2017 = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden": 100, "enc_layers": 2, "dec_layers": 2,
-              "epochs": 100, "patience": 100}  # Aharoni & Goldberg (2017)
+              "epochs": 100, "patience": 100, **GREEDY}  # Aharoni & Goldberg (2017)
 PRESETS: dict[str, dict[str, Any]] = {
     "ca-d": {**EDITS, "il_beta": 1.0},
     "ca-r": EDITS,
@@ -181,9 +182,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "ca-mrt": {**EDITS, "mode": "mrt"},
     "ha-mrt": {**HARD, "mode": "mrt"},
     "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
-    "ha-2017": {**HARD, **SIZES_2017, "mode": "mle", "pos_emb": False, "avm_feat_format": True},
-    "soft": {"architecture": SOFT, **SIZES_2017, "feat_input": 300, "mode": "mle", "aligner": "dumb", "mle_loss": "sum",
+    "ha-2017": {**HARD, **SIZES_2017, "pos_emb": False, "avm_feat_format": True},
+    "soft": {"architecture": SOFT, **SIZES_2017, "feat_input": 300, "aligner": "dumb", "mle_loss": "sum",
              "pick_ties": "later"},
-    "hacm": {"architecture": HACM, "mode": "mle", "epochs": 50, "patience": 10},
-    "haem-2017": {"architecture": HAEM_2017, "mode": "mle", "mlp": 200, "epochs": 60, "patience": 30},
+    "hacm": {"architecture": HACM, **GREEDY, "epochs": 50, "patience": 10},
+    "haem-2017": {"architecture": HAEM_2017, **GREEDY, "mlp": 200, "epochs": 60, "patience": 30},
 }
