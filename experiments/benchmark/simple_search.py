@@ -11,8 +11,8 @@ from typing import Any, Sequence
 import numpy as np
 
 from il_morph.model.search import Hypothesis
-from il_morph.model.inference import Inference
-from il_morph.transitions.actions import END, MAX_ACTIONS
+from il_morph.model.inference import AnyInference
+from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Instance
 
 
@@ -40,7 +40,7 @@ class Path:
         path.actions += (action,)
         path.log_probability += log_probability
         path.output += self.system.written(action, self.instance.text[self.position], self.symbols)
-        path.position = self.system.advance(self.position, action)
+        path.position = min(self.system.advance(self.position, action), self.instance.end)
         return path
 
     def hypothesis(self) -> Hypothesis:
@@ -53,7 +53,7 @@ def greedy(model: Any, instance: Instance) -> Hypothesis:
 
 def finish_greedily(model: Any, path: Path) -> Path:
     """The most probable valid action until END or the longest sequence allowed."""
-    while path.last != END and len(path.actions) < MAX_ACTIONS:
+    while path.last != END and len(path.actions) < path.system.max_actions:
         state, scores = model.step(path.state, path.last, path.position)
         action = max(path.valid(), key=scores.__getitem__)
         path = path.taking(action, scores[action], state)
@@ -62,8 +62,8 @@ def finish_greedily(model: Any, path: Path) -> Path:
 
 def beam(model: Any, instance: Instance, width: int) -> list[Hypothesis]:
     """Each hypothesis that takes END narrows the beam; the hypotheses, best first."""
-    limit = MAX_ACTIONS + (width > 1)
     live, finished = [Path(model, instance)], []
+    limit = live[0].system.max_actions + (width > 1)
     for _ in range(limit):
         expansions = []
         for path in live:
@@ -88,14 +88,14 @@ def step_log_probabilities(model: Any, instance: Instance, actions: Sequence[int
         valid = system.valid_actions(position == instance.end, number)
         rows.append(np.zeros(number))
         rows[-1][valid] = np.asarray(scores)[valid]
-        position = system.advance(position, action)
+        position = min(system.advance(position, action), instance.end)
     return np.array(rows)
 
 
 class OneByOne:
     """The NumPy network, one row at a time."""
 
-    def __init__(self, inference: Inference):
+    def __init__(self, inference: AnyInference):
         self.inference, self.vocabulary = inference, inference.vocabulary
 
     def begin(self, instance: Instance):

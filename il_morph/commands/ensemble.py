@@ -4,7 +4,8 @@ Usage:
   il-morph ensemble [options] OUTPUT PREDICTIONS...
 
 On each line the output that most files have wins; a tie goes to the file named
-first among the tied. All files must have the same inputs and features in the
+first among the tied. The vote of SGM17TOP is --best=15 --repair with the files
+of its 20 models in the order of their dev accuracies. All files must have the same inputs and features in the
 same order.
 
 Arguments:
@@ -17,6 +18,8 @@ Options:
   --columns=LIST    the columns, for example input,features,output; - is one to be ignored;
                     without these flags those of the first file are recognised
   --feature-separator=X  what separates features (recognised if not given)
+  --best=N          only the first N files vote
+  --repair          an output with the same character four times in a row becomes the input
   --force           overwrite OUTPUT
   -h --help         show this text
 """
@@ -24,10 +27,10 @@ from __future__ import annotations
 
 import sys
 
-from il_morph.commands.arguments import parse_arguments, way_of_reading
+from il_morph.commands.arguments import integer, optional, parse_arguments, way_of_reading
 from il_morph.data.formats import Sample
 from il_morph.evaluation.entries import read_first_predictions, read_predictions
-from il_morph.evaluation.voting import ensemble
+from il_morph.evaluation.voting import ensemble, repaired
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 
 
@@ -38,6 +41,9 @@ def run(argv: list[str]) -> int:
         refuse_to_overwrite(args["OUTPUT"], args["--force"])
     fmt, first = read_first_predictions(args["PREDICTIONS"][0], way_of_reading(args))
     models = [first, *(read_predictions(path, fmt) for path in args["PREDICTIONS"][1:])]
+    models = models[:optional(integer, args, "--best", len(models), 1, len(models))]
+    if args["--repair"]:
+        models = [[repaired(entry) for entry in model] for model in models]
     lines = [fmt.line(Sample(entry.input, entry.tag, None), output)
              for entry, output in zip(models[0], ensemble(models, fmt))]
     text = "".join(line + "\n" for line in lines)

@@ -8,8 +8,8 @@ switched off: --no-pos-emb. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.
 f.beam4.{dev,test}.predictions and an .eval beside each.
 
 Options:
-  --model=NAME              preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a; explicit flags
-                            win (default ca-r)
+  --model=NAME              preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a, and of cited systems
+                            ha-2017, soft, hacm, haem-2017; explicit flags win (default ca-r)
   --test-path=FILE          decode this file as well; its outputs may be missing
   --reload-path=PATH        start from this f.model (or results folder); its network settings are taken over
   --force                   overwrite the results of a finished run
@@ -35,6 +35,8 @@ Data:
                             predict` then normalises, too (default as-is)
 
 Network:
+  --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft attention),
+                            hacm (hard attention that copies), haem-2017 (edits with a stack) (default transducer)
   --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END) or hard (STEP, write, END; not
                             with --mode=il) (default haem)
   --input=N                 size of character embeddings (default 100)
@@ -61,6 +63,7 @@ Training:
   --patience=N              stop after N epochs without improvement (default 10); with --reload-path the
                             model it starts from does not count
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
+  --pick-ties=NAME          which of several best epochs is kept: earlier or later (default earlier)
   --batch-size=N            samples in one update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
   --l2=X                    penalty on the norms of the weight matrices (default 0)
@@ -92,6 +95,7 @@ Gold sequences (mle, mrt, and mle before other modes):
   --align-dumb              the shorter string padded on the right
   --iterations=N            iterations of --align-smart (default 150)
   --try-reverse             align the reversed strings too and keep what copies more
+  --mle-loss=NAME           loss of a sequence: mean or sum over its actions (default mean)
   --pretrain-epochs=N       train with mle for N epochs first
   --pretrain-until=X        train with mle first until this share (0 to 1) of training samples comes out right
   --pretrain-dropout=X      --dropout of that phase (default 0)
@@ -115,13 +119,16 @@ from il_morph.commands.arguments import (
 from il_morph.engines import ENGINES, make_engine
 from il_morph.errors import InputError
 from il_morph.training.experiment import MAX_SEED, Experiment
-from il_morph.model.settings import MAX_BEAM_WIDTH, PRESETS, ModelSettings, TrainingSettings, declarations
+from il_morph.model.settings import (
+    FIXED, MAX_BEAM_WIDTH, PRESETS, TIED, TRANSDUCER, ModelSettings, TrainingSettings, check_architecture, declarations)
 
 # Flags that are no settings of a model or of its training.
 OTHER_FLAGS = {"--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
                "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
                "--align-smart", "--align-cls", "--align-dumb"}
 WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
+TIED_WHY = {"action_input": "characters and actions share their embeddings: make them equal or use --no-param-tying",
+            "feat_input": "the encoder reads characters and features alike: make them equal"}
 MOST_MEMORY = 1_000_000_000  # MB
 
 
@@ -163,20 +170,29 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     """The settings of the network that the command line gives, all others left to the defaults."""
     if args["--tag-wraps"] == "none":
         raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
-    given = {**chosen(preset, ModelSettings), **explicit(args, ModelSettings)}
+    flags = explicit(args, ModelSettings)
+    given = {**chosen(preset, ModelSettings), **flags}
+    given = {**given, **FIXED[given.get("architecture", TRANSDUCER)], **flags}
     chosen_format = way_of_reading(args).format
     if chosen_format is not None:
         given["format"] = chosen_format.name
-    sizes = ModelSettings(**given)
-    if sizes.avm_feat_format and not sizes.feat_input:
+    settings = ModelSettings(**given)
+    check_architecture(settings)
+    if settings.avm_feat_format and not settings.feat_input:
         raise InputError("--feat-input=0 takes the features as a bag, --avm-feat-format as slots with embeddings: "
                          "leave out one of them")
-    if sizes.param_tying and sizes.input != sizes.action_input:
-        if "action_input" in given and "input" in given:
-            raise InputError(f"--input={sizes.input} and --action-input={sizes.action_input} differ, but characters and "
-                             "actions share their embeddings: make them equal or use --no-param-tying")
-        given["input"] = given["action_input"] = given.get("input") or given["action_input"]
-    return given
+    return {**given, **tied_sizes(settings, given, flags)}
+
+
+def tied_sizes(settings: ModelSettings, given: dict[str, Any], flags: dict[str, Any]) -> dict[str, int]:
+    """The sizes of embeddings that must be equal: one that a flag gives is that of all."""
+    sizes = {name: getattr(settings, name) for name in TIED[settings.architecture] if settings.param_tying}
+    named = [name for name in sizes if name in flags] or [name for name in sizes if name in given]
+    different = [name for name in named if sizes[name] != sizes[named[0]]]
+    if different:
+        one, other = named[0], different[0]
+        raise InputError(f"{flag_of(one)}={sizes[one]} and {flag_of(other)}={sizes[other]} differ, but {TIED_WHY[other]}")
+    return {name: sizes[named[0]] for name in sizes} if named else {}
 
 
 def training_settings(args: Arguments, preset: dict) -> TrainingSettings:

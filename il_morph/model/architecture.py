@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod, sqrt
-from typing import Iterator, Optional
+from typing import Iterable, Iterator, Optional
 
 import numpy as np
 
@@ -83,23 +83,51 @@ class Layer:
         return slice(int(ends[names.index(first)]), int(ends[names.index(last or first) + 1]))
 
 
-class Architecture:
-    """The transducer: an encoder in each direction, a decoder, a classifier."""
+class AnyArchitecture:
+    """What every architecture has: an encoder in each direction, further layers, and a list of all its weights."""
+
+    tables: list[Weight]
+    weights: dict[str, Weight]
 
     def __init__(self, vocabulary: Vocabulary):
         settings = vocabulary.settings
         self.vocabulary, self.settings = vocabulary, settings
         self.forward = self._stack("encoder_forward", settings.enc_layers, {"x": settings.input}, settings.enc_hidden)
         self.backward = self._stack("encoder_backward", settings.enc_layers, {"x": settings.input}, settings.enc_hidden)
-        self.decoder = self._stack("decoder", settings.dec_layers, self._decoder_inputs(), settings.dec_hidden)
-        self.tables = list(self._tables())
-        self.classifier = list(self._classifier())
-        layers = chain.from_iterable(layer.weights() for layer in self.forward + self.backward + self.decoder)
-        self.weights = {weight.name: weight for weight in (*self.tables, *layers, *self.classifier)}
 
     def _stack(self, name: str, layers: int, inputs: dict[str, int], hidden: int) -> list[Layer]:
         return [Layer(f"{name}.{number}", inputs if number == 0 else {"x": hidden}, hidden, self.settings.vanilla_lstm)
                 for number in range(layers)]
+
+    def _list(self, tables: Iterable[Weight], layers: Iterable[Layer], others: Iterable[Weight]) -> dict[str, Weight]:
+        of_layers = chain.from_iterable(layer.weights() for layer in layers)
+        return {weight.name: weight for weight in (*tables, *of_layers, *others)}
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: weight.shape for name, weight in self.weights.items()}
+
+    @property
+    def number_of_parameters(self) -> int:
+        return sum(map(prod, self.shapes.values()))
+
+    def draw(self, seed: int) -> dict[str, np.ndarray]:
+        """Initial values of all weights; the same seed gives the same ones to every engine."""
+        random = np.random.RandomState(seed)
+        return {name: random.uniform(-weight.bound, weight.bound, weight.shape).astype(np.float32)
+                for name, weight in self.weights.items()}
+
+
+class Architecture(AnyArchitecture):
+    """The transducer: an encoder in each direction, a decoder, a classifier."""
+
+    def __init__(self, vocabulary: Vocabulary):
+        super().__init__(vocabulary)
+        settings = self.settings
+        self.decoder = self._stack("decoder", settings.dec_layers, self._decoder_inputs(), settings.dec_hidden)
+        self.tables = list(self._tables())
+        self.classifier = list(self._classifier())
+        self.weights = self._list(self.tables, self.forward + self.backward + self.decoder, self.classifier)
 
     @property
     def slot_width(self) -> int:
@@ -138,17 +166,3 @@ class Architecture:
             below = self.settings.mlp
         yield matrix("output.W", actions, {"s": below})
         yield bias("output.b", actions, zero=False)
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {name: weight.shape for name, weight in self.weights.items()}
-
-    @property
-    def number_of_parameters(self) -> int:
-        return sum(map(prod, self.shapes.values()))
-
-    def draw(self, seed: int) -> dict[str, np.ndarray]:
-        """Initial values of all weights; the same seed gives the same ones to every engine."""
-        random = np.random.RandomState(seed)
-        return {name: random.uniform(-weight.bound, weight.bound, weight.shape).astype(np.float32)
-                for name, weight in self.weights.items()}

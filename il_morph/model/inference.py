@@ -7,14 +7,15 @@ are tables, computed once from the weights; what is left per step is the recurre
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import prod
-from typing import Callable, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
 from il_morph.transitions.actions import UNK
-from il_morph.model.architecture import Architecture, Layer
+from il_morph.model.architecture import AnyArchitecture, Architecture, Layer
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"ReLU": lambda x: np.maximum(x, 0), "tanh": np.tanh}
@@ -120,57 +121,96 @@ class States:
     h: list[State]
     c: list[State]
 
+    @property
+    def top(self) -> np.ndarray:
+        """h of the top layer, after a step."""
+        assert self.h[-1] is not None, "there was no step"
+        return self.h[-1]
+
     def take(self, rows: np.ndarray) -> "States":
         return States([None if h is None else h[rows] for h in self.h], [None if c is None else c[rows] for c in self.c])
 
 
-class Inference:
-    """The weights of a model, arranged for bulk products."""
+def step_layers(layers: Sequence[Cell], x: np.ndarray, states: States) -> States:
+    """One step of a stack of layers; x is projected already, and may be overwritten."""
+    stepped = States([], [])
+    for cell, h, c in zip(layers, states.h, states.c):
+        if cell is not layers[0]:
+            x = stepped.top @ cell.x + cell.b
+        h, c = cell.step(x, h, c)
+        stepped.h.append(h)
+        stepped.c.append(c)
+    return stepped
 
-    def __init__(self, weights: Weights, vocabulary: Vocabulary):
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    """Of each row; it overwrites the scores."""
+    scores -= scores.max(axis=1, keepdims=True)
+    return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+
+
+class AnyInference(ABC):
+    """What inference has in every architecture: an encoder, the validity of actions, a softmax over the valid ones.
+
+    A subclass says what it reads of samples (`encode`), what a step is, and the scores of the actions (`logits`).
+    """
+
+    def __init__(self, weights: Weights, vocabulary: Vocabulary, architecture: AnyArchitecture):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
         self.weights = weights
         self.buffers = Buffers()
-        self.architecture = Architecture(vocabulary)
-        self.forward, self.backward, self.decoder = (
-            [self._cell(layer) for layer in stack]
-            for stack in (self.architecture.forward, self.architecture.backward, self.architecture.decoder))
-        self.output = np.ascontiguousarray(weights["output.W"].T), weights["output.b"]
-        self.hidden = (weights["hidden.W"].T, weights["hidden.b"]) if self.settings.mlp else None
-        characters = weights["characters"].copy()
-        characters[UNK] = characters[1:].mean(axis=0)
-        self.character_tables = [characters @ layers[0].x + layers[0].b for layers in (self.forward, self.backward)]
-        self._split_decoder_columns(weights)
+        self.forward, self.backward = (self._cells(stack) for stack in (architecture.forward, architecture.backward))
+        self.symbol_tables = [self._symbols() @ layers[0].x + layers[0].b for layers in (self.forward, self.backward)]
         system, number = vocabulary.system, len(vocabulary.actions)
         self.invalid = np.ones((2, number), dtype=bool)
         for at_end in (0, 1):
             self.invalid[at_end, system.valid_actions(bool(at_end), number)] = False
         self._moves = np.array([system.advance(0, action) for action in range(number)])
 
-    def _cell(self, layer: Layer) -> Cell:
-        return (VanillaCell if layer.vanilla else CoupledCell)(self.weights, layer.name)
+    def _cells(self, layers: Sequence[Layer]) -> list[Cell]:
+        return [(VanillaCell if layer.vanilla else CoupledCell)(self.weights, layer.name) for layer in layers]
 
-    def _split_decoder_columns(self, weights: Weights) -> None:
-        """The decoder's transposed input matrices, by what their rows read."""
-        x, layer = self.decoder[0].x, self.architecture.decoder[0]
-        positions, action = layer.columns("enc_fwd", "enc_bwd"), layer.columns("action")
-        self.position_matrix = np.ascontiguousarray(x[:, positions])
-        self.feature_matrix = x[:, positions.stop:action.start]
-        self.action_table = weights[self.architecture.action_table] @ x[:, action]
+    def _symbols(self) -> np.ndarray:
+        """What the encoder reads: the table of characters, in which an unseen one is the average of the others."""
+        characters = self.weights["characters"].copy()
+        characters[UNK] = characters[1:].mean(axis=0)
+        return characters
 
-    def encode(self, instances: Sequence[Instance]) -> "Encoded":
-        """Everything the decoder needs of these samples."""
-        packing = Packing([len(instance.buffer) for instance in instances])
-        symbols = packing.pack([instance.buffer for instance in instances])
+    @abstractmethod
+    def encode(self, instances: Sequence[Instance]) -> Any:
+        """Everything the steps need of these samples; `ends` are the positions of END."""
+
+    @abstractmethod
+    def step(self, encoded: Any, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray, states: Any) -> Any:
+        """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
+
+    @abstractmethod
+    def initial_states(self) -> Any:
+        """Those before the first step."""
+
+    @abstractmethod
+    def logits(self, states: Any) -> np.ndarray:
+        """[row, action]: the scores of all actions, valid or not."""
+
+    def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """The positions in the buffer after these actions."""
+        return positions + self._moves[actions]
+
+    def log_probabilities(self, states: Any, at_end: np.ndarray) -> np.ndarray:
+        """log P over the valid actions of each row; −inf for the others."""
+        scores = self.logits(states)
+        scores[self.invalid[at_end.astype(np.int64)]] = -np.inf
+        return log_softmax(scores)
+
+    def run_encoder(self, sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, "Packing"]:
+        """[enc_fwd; enc_bwd] of each place, the symbol of each place, and where each sample is."""
+        packing = Packing([len(sequence) for sequence in sequences])
+        symbols = packing.pack(sequences)
         mirror, hidden = packing.mirror(), self.settings.enc_hidden
         encoded = np.empty((len(symbols), 2 * hidden), dtype=np.float32)
-        encoded[:, :hidden] = self._run(self.forward, self.character_tables[0], symbols, packing)
-        encoded[:, hidden:] = self._run(self.backward, self.character_tables[1], symbols[mirror], packing)[mirror]
-        projected = encoded @ self.position_matrix
-        features = self._features([instances[n] for n in packing.order]) @ self.feature_matrix + self.decoder[0].b
-        for places in packing.positions:
-            projected[:, places] += features[:, :places.stop - places.start]
-        return Encoded(projected, packing)
+        encoded[:, :hidden] = self._run(self.forward, self.symbol_tables[0], symbols, packing)
+        encoded[:, hidden:] = self._run(self.backward, self.symbol_tables[1], symbols[mirror], packing)[mirror]
+        return encoded, symbols, packing
 
     def _run(self, layers: list[Cell], table: np.ndarray, symbols: np.ndarray, packing: "Packing") -> np.ndarray:
         """A stack of layers over packed symbols."""
@@ -188,6 +228,38 @@ class Inference:
             below = outputs
         return outputs
 
+
+class Inference(AnyInference):
+    """The transducer: the weights of a model, arranged for bulk products."""
+
+    def __init__(self, weights: Weights, vocabulary: Vocabulary, architecture: Optional[Architecture] = None):
+        self.architecture = architecture or Architecture(vocabulary)
+        super().__init__(weights, vocabulary, self.architecture)
+        self.decoder = self._cells(self.architecture.decoder)
+        self.output = np.ascontiguousarray(weights["output.W"].T), weights["output.b"]
+        self.hidden = (weights["hidden.W"].T, weights["hidden.b"]) if self.settings.mlp else None
+        self._split_decoder_columns(weights)
+
+    def _split_decoder_columns(self, weights: Weights) -> None:
+        """The decoder's transposed input matrices, by what their rows read."""
+        x, layer = self.decoder[0].x, self.architecture.decoder[0]
+        positions, action = layer.columns("enc_fwd", "enc_bwd"), layer.columns("action")
+        self.position_matrix = np.ascontiguousarray(x[:, positions])
+        self.feature_matrix = x[:, positions.stop:action.start]
+        self.action_table = weights[self.architecture.action_table] @ x[:, action]
+
+    def encode(self, instances: Sequence[Instance]) -> "Encoded":
+        """Everything the decoder needs of these samples."""
+        encoded, symbols, packing = self.run_encoder([instance.buffer for instance in instances])
+        features = self._features([instances[n] for n in packing.order])
+        projected = encoded @ self.position_matrix
+        packing.add(projected, features @ self.feature_matrix + self.decoder[0].b)
+        return Encoded(projected, symbols, packing, self._gates(encoded, features, packing))
+
+    def _gates(self, encoded: np.ndarray, features: np.ndarray, packing: "Packing") -> Optional[np.ndarray]:
+        """There is no gate to copy here."""
+        return None
+
     def _features(self, instances: Sequence[Instance]) -> np.ndarray:
         slots = np.array([instance.slots for instance in instances], dtype=np.int64).reshape(len(instances), -1)
         if not self.settings.feat_input:
@@ -200,10 +272,6 @@ class Inference:
         embedded = np.where((pos == UNK)[:, None], table[UNK], self.weights["pos"][pos])
         return np.hstack([embedded, vectors])
 
-    def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """The positions in the buffer after these actions."""
-        return positions + self._moves[actions]
-
     def initial_states(self) -> States:
         return States([None] * len(self.decoder), [None] * len(self.decoder))
 
@@ -212,24 +280,10 @@ class Inference:
         """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
         x = self.buffers.rows("input", encoded.projected, encoded.packing.places(rows, positions))
         x += self.buffers.rows("action", self.action_table, actions)
-        stepped = States([], [])
-        for cell, h, c in zip(self.decoder, states.h, states.c):
-            if cell is not self.decoder[0]:
-                x = stepped.h[-1] @ cell.x + cell.b
-            h, c = cell.step(x, h, c)
-            stepped.h.append(h)
-            stepped.c.append(c)
-        return stepped
-
-    def log_probabilities(self, states: States, at_end: np.ndarray) -> np.ndarray:
-        """log P over the valid actions of each row; −inf for the others."""
-        scores = self.logits(states)
-        scores[self.invalid[at_end.astype(np.int64)]] = -np.inf
-        scores -= scores.max(axis=1, keepdims=True)
-        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return step_layers(self.decoder, x, states)
 
     def logits(self, states: States) -> np.ndarray:
-        s = states.h[-1]
+        s = states.top
         if self.hidden is not None:
             s = NONLINEARITIES[self.settings.nonlin](s @ self.hidden[0] + self.hidden[1])
         return s @ self.output[0] + self.output[1]
@@ -258,6 +312,11 @@ class Packing:
         packed[self.places(*self._all())] = np.concatenate(sequences)
         return packed
 
+    def add(self, places: np.ndarray, samples: np.ndarray) -> None:
+        """Add to […, place, :] what belongs to the sample of each place: […, rank, :]."""
+        for position in self.positions:
+            places[..., position, :] += samples[..., :position.stop - position.start, :]
+
     def mirror(self) -> np.ndarray:
         """For each place that of the same sample read from its end."""
         rows, positions = self._all()
@@ -273,10 +332,15 @@ class Packing:
 
 @dataclass
 class Encoded:
-    """Encoded samples: the gates of the decoder [gate, place, hidden] and where each sample is."""
+    """Encoded samples: the gates of the decoder [gate, place, hidden], the symbols, and where each sample is.
+
+    Where there is a gate to copy (HACM), what each place adds to it.
+    """
 
     projected: np.ndarray
+    symbols: np.ndarray
     packing: Packing
+    gates: Any = None
 
     @property
     def ends(self) -> np.ndarray:

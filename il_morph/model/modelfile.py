@@ -7,7 +7,8 @@
 `settings` are the fields of ModelSettings, `vocabulary` the symbols of each index in order
 (characters, actions, features; pos and attributes where the model has them), `training` says how
 the model came about and is not needed to use it. The names and shapes of the weights, and what the
-columns of their matrices read, are those of il_morph/model/architecture.py.
+columns of their matrices read, are those of the architecture that `settings` names: see
+il_morph/model/architectures.py.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, write_atomically
-from il_morph.model.architecture import Architecture
+from il_morph.model.architectures import architecture_of
 from il_morph.model.archive import archive_bytes, read_array, read_header
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
@@ -73,7 +74,7 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
                          f"this program reads up to {VERSION}): upgrade il-morph")
     settings = ModelSettings.from_dict(header["settings"])
     vocabulary = Vocabulary.from_dict(header["vocabulary"], settings)
-    shapes = Architecture(vocabulary).shapes
+    shapes = architecture_of(vocabulary).shapes
     weights = {name: read_weight(archive, name, shape) for name, shape in shapes.items()}
     return Model(vocabulary, weights, header.get("training", {}))
 

@@ -11,7 +11,7 @@ from il_morph.data.formats import Sample
 from il_morph.data.spelling import Letters, examples, normalise, normalised
 from il_morph.errors import InputError
 from il_morph.files import PathLike
-from il_morph.model.inference import Inference
+from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
 from il_morph.model.vocabulary import Vocabulary
@@ -62,7 +62,7 @@ class Predictor:
 
     def __init__(self, model: Model):
         self.vocabulary = model.vocabulary
-        self.inference = Inference(model.weights, model.vocabulary)
+        self.inference = inference_of(model.weights, model.vocabulary)
 
     @classmethod
     def load(cls, path: PathLike) -> Predictor:

@@ -7,8 +7,8 @@ from typing import Callable, Iterable, Sequence
 
 import numpy as np
 
-from il_morph.model.inference import Inference
-from il_morph.transitions.actions import END, MAX_ACTIONS
+from il_morph.model.inference import AnyInference
+from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 BEAM_WIDTH = 4  # of every figure in the paper
@@ -23,7 +23,7 @@ class Hypothesis:
     log_probability: float
 
 
-def decode(inference: Inference, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
+def decode(inference: AnyInference, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
            progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
     """The hypotheses of each sample, best first. Width 0 or 1 is greedy search."""
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer))
@@ -41,15 +41,16 @@ class BeamSearch:
     A hypothesis that takes END leaves the beam of its sample and narrows it by one.
     """
 
-    def __init__(self, inference: Inference, instances: Sequence[Instance], width: int):
+    def __init__(self, inference: AnyInference, instances: Sequence[Instance], width: int):
         self.inference, self.instances = inference, instances
         self.encoded = inference.encode(instances)
-        self.limit = MAX_ACTIONS + (width > 1)  # the authors' beam takes one step more than their greedy search
+        system = inference.vocabulary.system
+        self.limit = system.max_actions + (width > 1)  # the authors' beam takes one step more than their greedy search
         self.greedy = width == 1
         self.widths = np.full(len(instances), width)
         self.owners = np.arange(len(instances))  # the sample of each row, ascending
         self.positions = np.array([instance.start for instance in instances])
-        self.last = np.full(len(instances), inference.vocabulary.system.initial_action)
+        self.last = np.full(len(instances), system.initial_action)
         self.scores = np.zeros(len(instances))
         self.states = inference.initial_states()
         self.trace: list[tuple[np.ndarray, np.ndarray]] = []  # of each step: rows before, actions taken
@@ -126,5 +127,5 @@ def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary)
     """The edits, readable: a copied character stands for itself, `-x` deletes, `+x` inserts, `>` moves on."""
     system, symbols = vocabulary.system, vocabulary.actions.symbols
     shown = (system.show(action, instance.text[position], symbols)
-             for action, position in system.walk(actions, instance.start))
+             for action, position in system.walk(actions, instance.start, instance.end))
     return " ".join(filter(None, shown))

@@ -11,12 +11,14 @@ from typing import Any, Optional, Sequence, Union
 
 from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
 from il_morph.data.spelling import FORMS
+from il_morph.errors import InputError
 from il_morph.transitions.aligners import ALIGNERS
-from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem
+from il_morph.transitions.systems import CITED_SYSTEMS, SYSTEMS, EditSystem, HardAttentionSystem, TransitionSystem
 
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
+TRANSDUCER, SOFT, HACM, HAEM_2017 = ARCHITECTURES = ("transducer", "soft", "hacm", "haem-2017")
 Number = Union[int, float]
 
 
@@ -35,6 +37,7 @@ class ModelSettings:
     """The shape of the network and the data it reads."""
 
     format: str = SIGMORPHON2016.name
+    architecture: str = one_of(ARCHITECTURES)
     transducer: str = one_of(tuple(SYSTEMS))
     input: int = between(100, 1, WIDEST)
     feat_input: int = between(20, 0, WIDEST)
@@ -58,9 +61,24 @@ class ModelSettings:
         return format_named(self.format)
 
     @property
+    def system(self) -> TransitionSystem:
+        """The architecture of a cited system has a transition system of its own."""
+        return CITED_SYSTEMS.get(self.architecture) or SYSTEMS[self.transducer]
+
+    @property
     def embeds_pos(self) -> bool:
         """In a bag of features the POS is one of the features."""
         return self.pos_emb and self.feat_input > 0
+
+    @property
+    def reads_features(self) -> bool:
+        """Are the features of a sample a sequence that the encoder reads?"""
+        return self.architecture == SOFT
+
+    @property
+    def reads_outputs(self) -> bool:
+        """Does the network read the characters that it has written?"""
+        return self.architecture == HAEM_2017
 
     @classmethod
     def from_dict(cls, values: dict) -> "ModelSettings":
@@ -82,6 +100,8 @@ class TrainingSettings:
     epochs: int = between(50, 1, MOST_EPOCHS)
     patience: int = between(10, 1, MOST_EPOCHS)
     pick_loss: bool = False
+    pick_ties: str = one_of(("earlier", "later"))
+    mle_loss: str = one_of(("mean", "sum"))
     optimization: str = one_of(("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"))
     batch_size: int = between(1, 1, 10_000)
     decbatch_size: int = between(128, 1, 100_000)
@@ -117,13 +137,42 @@ class TrainingSettings:
         return asdict(self)
 
 
+# Settings in which the architecture of a cited system leaves no choice.
+FIXED: dict[str, dict[str, Any]] = {
+    TRANSDUCER: {},
+    SOFT: {"transducer": EditSystem.name, "pos_emb": False, "avm_feat_format": True, "mlp": 0, "nonlin": "ReLU",
+           "lucky_w": 55.0, "tag_wraps": "both", "param_tying": True},
+    HACM: {"transducer": HardAttentionSystem.name, "mlp": 0, "nonlin": "ReLU", "tag_wraps": "both", "param_tying": True},
+    HAEM_2017: {"transducer": EditSystem.name, "pos_emb": False, "avm_feat_format": False, "feat_input": 0,
+                "tag_wraps": "close", "param_tying": False},
+}
+
+
+# Sizes of embeddings that are equal, with parameter tying.
+TIED = {TRANSDUCER: ("input", "action_input"), SOFT: ("input", "action_input", "feat_input"),
+        HACM: ("input", "action_input"), HAEM_2017: ()}
+
+
+def check_architecture(settings: ModelSettings) -> None:
+    """An InputError for a setting that the architecture does not have."""
+    for name, value in FIXED[settings.architecture].items():
+        if getattr(settings, name) != value:
+            raise InputError(f"--architecture={settings.architecture} leaves no choice in --{name.replace('_', '-')}: "
+                             "leave the flag out")
+    if settings.architecture == HAEM_2017 and not settings.mlp:
+        raise InputError(f"--architecture={HAEM_2017} has a hidden layer: give its size with --mlp")
+
+
 def declarations() -> dict[str, Field]:
     """Every setting under its name."""
     return {each.name: each for settings in (ModelSettings, TrainingSettings) for each in fields(settings)}
 
 
-# The systems of the paper: what of the settings makes them.
+# The systems of the paper, and those it cites: what of the settings makes them.
 EDITS, HARD = {"transducer": EditSystem.name}, {"transducer": HardAttentionSystem.name}
+GREEDY: dict[str, Any] = {"mode": "mle", "beam_widths": ()}  # the cited systems search greedily
+SIZES_2017 = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden": 100, "enc_layers": 2, "dec_layers": 2,
+              "epochs": 100, "patience": 100, **GREEDY}  # Aharoni & Goldberg (2017)
 PRESETS: dict[str, dict[str, Any]] = {
     "ca-d": {**EDITS, "il_beta": 1.0},
     "ca-r": EDITS,
@@ -133,4 +182,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "ca-mrt": {**EDITS, "mode": "mrt"},
     "ha-mrt": {**HARD, "mode": "mrt"},
     "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
+    "ha-2017": {**HARD, **SIZES_2017, "pos_emb": False, "avm_feat_format": True},
+    "soft": {"architecture": SOFT, **SIZES_2017, "feat_input": 300, "aligner": "dumb", "mle_loss": "sum",
+             "pick_ties": "later"},
+    "hacm": {"architecture": HACM, **GREEDY, "epochs": 50, "patience": 10},
+    "haem-2017": {"architecture": HAEM_2017, **GREEDY, "mlp": 200, "epochs": 60, "patience": 30},
 }

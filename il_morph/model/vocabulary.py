@@ -8,7 +8,6 @@ from typing import Iterable, Optional, Sequence
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.model.settings import ModelSettings
 from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL
-from il_morph.transitions.systems import SYSTEMS
 
 
 class Index:
@@ -43,7 +42,7 @@ class Instance:
     buffer: tuple[int, ...]  # the wrapped input
     text: str  # one character for each element of the buffer
     pos: Optional[int]  # row of the POS table, None without one
-    slots: tuple[int, ...]  # rows of the feature table, 0 where the feature is absent
+    slots: tuple[int, ...]  # rows of the feature table, 0 where the feature is absent; SOFT: where it is unseen
     start: int  # first position of the buffer that is read
 
     @property
@@ -66,11 +65,11 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         self.format = self.settings.data_format
-        self.system = SYSTEMS[self.settings.transducer]
+        self.system = self.settings.system
 
     @classmethod
     def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> "Vocabulary":
-        specials = SYSTEMS[settings.transducer].specials
+        specials = settings.system.specials
         actions = Index(specials)
         characters = actions if settings.param_tying else Index(specials[: END + 1])
         vocabulary = cls(
@@ -83,6 +82,8 @@ class Vocabulary:
                 characters.add(character)
             for character in sample.output or "":
                 actions.add(character)
+                if settings.reads_outputs:
+                    characters.add(character)
             vocabulary._add_features(sample.tag)
         return vocabulary
 
@@ -113,8 +114,15 @@ class Vocabulary:
         return Instance(
             sample, tuple(buffer), symbols[BEGIN] * both + sample.input + symbols[END],
             None if self.pos is None else self.pos[pos],
-            tuple(self._slots(features)), self.system.start(self.settings.tag_wraps),
+            tuple(self._present(features) if self.settings.reads_features else self._slots(features)), self.system.start(self.settings.tag_wraps),
         )
+
+    def _present(self, features: Sequence[str]) -> list[int]:
+        """The row of each feature that is present, sorted by attribute; of one attribute the first."""
+        rows: dict[str, int] = {}
+        for feature in features:
+            rows.setdefault(attribute(feature), self.features[feature])
+        return [rows[name] for name in sorted(rows)]
 
     def _slots(self, features: Sequence[str]) -> list[int]:
         slots = [UNK] * self.number_of_slots

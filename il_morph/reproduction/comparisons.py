@@ -86,13 +86,15 @@ def _vote_beside(table: PaperTable, published: Published, vote: Run) -> Comparis
 
 
 def scored(runs: Iterable[Run]) -> list[Run]:
-    """The runs that have the figure that the tables show."""
-    return [run for run in runs if run.test_beam4 is not None]
+    """The runs that have the figure that the tables show: that of the beam, or greedy of a model that has no beam."""
+    runs = list(runs)
+    with_beam = {run.model for run in runs if run.test_beam4 is not None}
+    return [run for run in runs if run.test is not None and (run.test_beam4 is not None or run.model not in with_beam)]
 
 
 def accuracy(run: Run) -> float:
-    assert run.test_beam4 is not None, "only scored runs are compared"
-    return run.test_beam4
+    assert run.test is not None, "only scored runs are compared"
+    return run.test
 
 
 def grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:

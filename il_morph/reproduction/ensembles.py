@@ -1,68 +1,108 @@
-"""The votes of the seeds: RESULTS/SETTING/MODEL/LANGUAGE/1+2+3 holds what seeds 1, 2 and 3 have voted for."""
+"""The votes of the seeds: RESULTS/SETTING/MODEL/LANGUAGE/1+2+3 holds what seeds 1, 2 and 3 have voted for.
+
+They vote with what beam search has found, or with what greedy search has where no seed has searched with a beam.
+"""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Sequence
+from typing import Callable, Sequence
 
 from il_morph.bars import bar
 from il_morph.data.formats import DataFormat, Sample, format_from_flags
 from il_morph.errors import InputError
+from il_morph.evaluation.entries import Entry
 from il_morph.evaluation.scores import evaluate, read_gold, read_predictions
-from il_morph.evaluation.voting import ensemble
+from il_morph.evaluation.voting import ensemble, ranked_ensemble
 from il_morph.files import write_atomically
-from il_morph.reproduction.facts import PaperTable
-from il_morph.results import ResultsTree, RunFolder, search_name
+from il_morph.reproduction.facts import PaperTable, System
+from il_morph.reproduction.run_folders import evaluated_accuracy
+from il_morph.results import GREEDY, ResultsTree, RunFolder, search_name
 
-PART = f"{search_name(4)}.test"
+BEAM_TEST, GREEDY_TEST, GREEDY_DEV = f"{search_name(4)}.test", f"{GREEDY}.test", f"{GREEDY}.dev"
+Count = Callable[[Sequence[Sequence[Entry]], DataFormat], list[str]]
 
 
 def make_ensembles(table: PaperTable, data: Path, results: ResultsTree) -> None:
     """For each setting, model and language the vote of all finished seeds, and that of the paper's alone."""
-    for setting, language, group in bar(list(results.groups(table.settings)), "ensembles", "group"):
+    votes = {system.model for system in table.systems if system.voters}
+    groups = [each for each in results.groups(table.settings) if each[2].parent.name not in votes]
+    for setting, language, group in bar(groups, "ensembles", "group"):
         finished = finished_seeds(group)
         gold = data / table.data_file(table.test, setting, language, "")
-        for seeds in dict.fromkeys([tuple(finished), tuple(table.seeds)]):
-            if len(seeds) > 1 and set(seeds) <= set(finished):
-                vote(group, seeds, gold, format_of(table))
+        for seeds in votes_of(table, finished):
+            vote(group, seeds, gold, format_of(table))
+    for system in filter(lambda system: system.voters, table.systems):
+        for language in table.languages:
+            vote_together(table, system, language, data, results)
+
+
+def votes_of(table: PaperTable, finished: Sequence[str]) -> list[Sequence[str]]:
+    """The seeds of each vote."""
+    return [seeds for seeds in dict.fromkeys([tuple(finished), tuple(table.seeds)])
+            if len(seeds) > 1 and set(seeds) <= set(finished)]
 
 
 def finished_seeds(group: Path) -> list[str]:
     """The seeds that have finished with predictions for the test data, in order."""
     seeds = [path.name for path in group.glob("*") if path.name.isascii() and path.name.isdecimal()]
-    return sorted(filter(lambda seed: _is_finished(RunFolder(group / seed)), seeds), key=int)
+    part = _part_of([RunFolder(group / seed) for seed in seeds])
+    return sorted((seed for seed in seeds if _is_finished(RunFolder(group / seed), part)), key=int)
 
 
 def vote(group: Path, seeds: Sequence[str], gold: Path, fmt: DataFormat) -> None:
     """Let the seeds vote, unless their vote is there and newer than they."""
     members = [RunFolder(group / seed) for seed in seeds]
-    together = RunFolder(group / "+".join(seeds))
-    try:
-        if not _is_newer(together.evaluation(PART), [member.predictions(PART) for member in members]):
-            _vote(members, together, gold, fmt)
-    except (InputError, OSError):
-        if all(map(_is_finished, members)):
-            raise
-        # one of them is trained again at this moment: whoever does that lets them vote again
+    _vote_if_new(members, RunFolder(group / "+".join(seeds)), gold, fmt, _part_of(members), ensemble)
+
+
+def vote_together(table: PaperTable, system: System, language: str, data: Path, results: ResultsTree) -> None:
+    """Let several models vote, ranked by their dev accuracy: those of the seeds that all of them have finished."""
+    groups = [results.root / system.setting / model / language for model in system.voters]
+    shared = set.intersection(*(set(finished_seeds(group)) for group in groups))
+    gold = data / table.data_file(table.test, system.setting, language, "")
+    for seeds in votes_of(table, sorted(shared, key=int)):
+        members = [RunFolder(group / seed) for group in groups for seed in seeds]
+        accuracies = [evaluated_accuracy(member.evaluation(GREEDY_DEV)) for member in members]
+        together = results.run(system.setting, system.model, language, "", "+".join(seeds))
+        _vote_if_new(members, together, gold, format_of(table), _part_of(members),
+                     lambda models, fmt: ranked_ensemble(models, accuracies, fmt))
 
 
 def format_of(table: PaperTable) -> DataFormat:
     return format_from_flags(table.format == "--sigm2017format", table.format == "--no-feat-format")
 
 
-def _vote(members: Sequence[RunFolder], together: RunFolder, gold: Path, fmt: DataFormat) -> None:
-    predictions = [read_predictions(member.predictions(PART), fmt) for member in members]
+def _vote_if_new(members: Sequence[RunFolder], together: RunFolder, gold: Path, fmt: DataFormat, part: str,
+                 count: Count) -> None:
+    try:
+        if not _is_newer(together.evaluation(part), [member.predictions(part) for member in members]):
+            _vote(members, together, gold, fmt, part, count)
+    except (InputError, OSError):
+        if all(_is_finished(member, part) for member in members):
+            raise
+        # one of them is trained again at this moment: whoever does that lets them vote again
+
+
+def _vote(members: Sequence[RunFolder], together: RunFolder, gold: Path, fmt: DataFormat, part: str,
+          count: Count) -> None:
+    predictions = [read_predictions(member.predictions(part), fmt) for member in members]
     lines = [fmt.line(Sample(entry.input, entry.tag, None), output) + "\n"
-             for entry, output in zip(predictions[0], ensemble(predictions, fmt))]
-    together.path.mkdir(exist_ok=True)
+             for entry, output in zip(predictions[0], count(predictions, fmt))]
+    together.path.mkdir(parents=True, exist_ok=True)
     for path in together.leftovers():
         path.unlink(missing_ok=True)
-    write_atomically(together.predictions(PART), "".join(lines))
-    scores = evaluate(read_gold(gold, fmt), read_predictions(together.predictions(PART), fmt), fmt)
-    write_atomically(together.evaluation(PART), scores.as_text())
+    write_atomically(together.predictions(part), "".join(lines))
+    scores = evaluate(read_gold(gold, fmt), read_predictions(together.predictions(part), fmt), fmt)
+    write_atomically(together.evaluation(part), scores.as_text())
 
 
-def _is_finished(run: RunFolder) -> bool:
-    return run.finished and run.predictions(PART).exists()
+def _part_of(runs: Sequence[RunFolder]) -> str:
+    """The predictions that vote."""
+    return BEAM_TEST if any(_is_finished(run, BEAM_TEST) for run in runs) else GREEDY_TEST
+
+
+def _is_finished(run: RunFolder, part: str) -> bool:
+    return run.finished and run.predictions(part).exists()
 
 
 def _is_newer(path: Path, others: Sequence[Path]) -> bool:

@@ -27,7 +27,13 @@ class System(NamedTuple):
     start: str  # the model it starts from, or none
     epochs: str
     patience: str
-    options: str  # what else il-morph train is given
+    options: str  # what else il-morph train is given, or --vote=MODELS of a system that is a vote of others
+
+    @property
+    def voters(self) -> list[str]:
+        """The models whose seeds vote together; none of a system that is trained."""
+        named = re.fullmatch(r"--vote=(\S+)", self.options)
+        return named[1].split(",") if named else []
 
     @property
     def preset(self) -> str:

@@ -45,7 +45,7 @@ def _without_smaller_votes(table: PaperTable, runs: Sequence[Run]) -> list[Run]:
 
 
 def _accuracy_cell(run: Run) -> str:
-    return _as_text("test_beam4", run.test_beam4)
+    return _as_text("test", run.test)
 
 
 def measured(runs: Sequence[Run]) -> str:

@@ -103,9 +103,11 @@ class Plan:
         return str(self.selection.data / self.table.data_file(pattern, setting, language, fold))
 
     def _systems(self, setting: str) -> list[System]:
-        names = self.selection.models
-        return [system for system in self.table.systems if system.setting == setting
-                and (system.model in names if names else system.row != NONE)]
+        """Those that are asked for; of a vote the systems that vote."""
+        names, own = self.selection.models, [each for each in self.table.systems if each.setting == setting]
+        asked = [system for system in own if (system.model in names if names else system.row != NONE)]
+        wanted = {model for system in asked for model in system.voters or [system.model]}
+        return [system for system in own if system.model in wanted]
 
     def _start(self, system: System) -> Optional[System]:
         return next((other for other in self.table.systems

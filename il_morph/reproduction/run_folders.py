@@ -22,7 +22,7 @@ def runs_below(table: PaperTable, root: Path) -> list[Run]:
         if os.path.lexists(folder.stats):
             check_place(table, place, str(folder.path))
             runs[place] = _single_run(place, folder)
-        elif os.path.lexists(folder.evaluation(f"{BEAM}.test")) and "+" in place.seed:
+        elif "+" in place.seed and any(os.path.lexists(folder.evaluation(f"{search}.test")) for search in (BEAM, GREEDY)):
             check_place(table, place, str(folder.path))
             votes[place] = folder
     return [*runs.values(), *(_vote(place, folder, runs) for place, folder in votes.items())]
@@ -72,13 +72,14 @@ def _score(scores: dict, name: str) -> Optional[float]:
 
 
 def _vote(place: Place, folder: RunFolder, singles: dict[Place, Run]) -> Run:
-    accuracy = _evaluated(folder.evaluation(f"{BEAM}.test"))
-    vote = Run(*place, None, None, None, None, None, accuracy, NONE, NONE)
+    greedy, beam = (evaluated_accuracy(path) if os.path.lexists(path) else None
+                    for path in (folder.evaluation(f"{search}.test") for search in (GREEDY, BEAM)))
+    vote = Run(*place, None, None, None, greedy, None, beam, NONE, NONE)
     engines = sorted({singles[member].engine for member in vote.members if member in singles})
     return Run(**{**vars(vote), "engine": "+".join(engines) or NONE})
 
 
-def _evaluated(path: Path) -> float:
+def evaluated_accuracy(path: Path) -> float:
     """The accuracy in what il-morph evaluate prints."""
     for line in lines_of(path):
         name, _, value = line.partition(" ")

@@ -44,6 +44,11 @@ class Run:
     commit: str
 
     @property
+    def test(self) -> Optional[float]:
+        """The figure that the tables show: that of the beam, or greedy where there was no beam."""
+        return self.test_greedy if self.test_beam4 is None else self.test_beam4
+
+    @property
     def place(self) -> Place:
         return Place(self.setting, self.model, self.language, self.fold, self.seed)
 

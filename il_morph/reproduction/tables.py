@@ -150,6 +150,9 @@ def _line_remarks(table: PaperTable, line: SystemFigures) -> Iterator[str]:
     word = WORDS[table.report]
     if line.reported:
         yield from _coverage_remarks(table, line.reported, line.groups)
+    if any(run.test_beam4 is None for each in (line.reported, line.singles) if each for own in each.comparisons
+           for run in own.runs):
+        yield "greedy search, without a beam."
     figures = {word: line.reported, **({} if table.report == "mean" else {"single models": line.singles})}
     for what, summary in figures.items():
         if summary and len(summary.engines) > 1:

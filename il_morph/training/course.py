@@ -46,12 +46,13 @@ class Course:
     best_trained: Optional[Epoch] = None
     weights: dict[str, np.ndarray] = field(default_factory=dict)  # of the best epoch
 
-    def add(self, epoch: Epoch, weights: dict[str, np.ndarray]) -> bool:
-        """Is it the best so far?"""
+    def add(self, epoch: Epoch, weights: dict[str, np.ndarray], later: bool = False) -> bool:
+        """Is it the best so far? `later`: it takes the place of one that is as good, but patience does not start again."""
         self.epochs.append(epoch)
         if epoch.epoch != Epoch.START and epoch.is_better_than(self.best_trained):
             self.best_trained = epoch
-        better = epoch.is_better_than(self.best)
+        better = epoch.is_better_than(self.best) or (later and self.best is not None
+                                                     and not self.best.is_better_than(epoch))
         if better:
             self.best, self.weights = epoch, weights
         return better

@@ -15,17 +15,17 @@ from il_morph import __version__
 from il_morph.data.formats import Parts, Sample, Way, format_named, read_parts
 from il_morph.model.search import decode
 from il_morph.errors import InputError
-from il_morph.model.inference import Inference
+from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.bars import bar
 from il_morph.training.results import ResultsFolder
 from il_morph.results import RunFolder, search_name
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.settings import TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Engine
 from il_morph.training.schedule import Training
-from il_morph.training.phases import train_phases
+from il_morph.training.phases import phases_of, train_phases
 from il_morph.transitions.actions import UNK
 from il_morph.transitions.systems import EditSystem
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -159,6 +159,10 @@ class Experiment:
         return model
 
     def _start_engine(self, vocabulary: Vocabulary, train: Sequence[Instance], seed: int) -> None:
+        architecture, modes = vocabulary.settings.architecture, {phase.mode for phase in phases_of(self.training)}
+        if architecture != TRANSDUCER and modes != {"mle"}:
+            raise InputError(f"--mode={self.training.mode}: a model with --architecture={architecture} is trained with "
+                             "--mode=mle alone")
         if self.training.mode == "il" and not vocabulary.system.has_expert:
             raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, INSERT and END; "
                              "train the hard-attention system with --mode=mle")
@@ -179,7 +183,7 @@ class Experiment:
         return parts
 
     def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
-        inference = Inference(model.weights, model.vocabulary)
+        inference = inference_of(model.weights, model.vocabulary)
         scores = {}
         for width in (1, *self.training.beam_widths):
             for part, samples in parts.items():

@@ -13,7 +13,7 @@ from il_morph.training.engine import Engine, Objective
 from il_morph.training.imitation import ImitationLearning
 from il_morph.transitions.aligners import make_aligner
 from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
-from il_morph.model.architecture import Architecture
+from il_morph.model.architectures import architecture_of
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.checkpoint import Checkpoint
 from il_morph.training.course import Course, Epoch
@@ -54,7 +54,7 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
             continue
         objective = make_objective(vocabulary, phase, random, gold)
         learner = engine.learner(vocabulary, objective, phase)
-        learner.set_weights(weights or Architecture(vocabulary).draw(seed))
+        learner.set_weights(weights or architecture_of(vocabulary).draw(seed))
         training = Training(
             learner, objective.teachers, vocabulary, train, dev, phase, random, lambda epoch: None, observer.on_best, verbose,
             until=settings.pretrain_until or None if number < len(phases) - 1 else None,

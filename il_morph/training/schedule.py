@@ -10,7 +10,8 @@ from typing import Callable, Optional, Sequence
 
 from il_morph.model.search import decode
 from il_morph.errors import InputError
-from il_morph.model.inference import Inference
+from il_morph.model.architectures import inference_of
+from il_morph.model.inference import AnyInference
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Learner
 from il_morph.training.likelihood import Teacher, mean_loss, producible
@@ -52,7 +53,7 @@ class Training:
         """Train until the last epoch, or until `patience` epochs brought nothing better."""
         while not self._is_over():
             epoch, weights = self._epoch(self._next_epoch())
-            if self.course.add(epoch, weights):
+            if self.course.add(epoch, weights, later=self.settings.pick_ties == "later"):
                 self.on_best(epoch, weights)
             self.on_epoch(epoch)
         return self.course
@@ -76,7 +77,7 @@ class Training:
             self.learner.begin_epoch(number)
             loss = self._pass(number)
         weights = self.learner.weights()
-        inference = Inference(weights, self.vocabulary)
+        inference = inference_of(weights, self.vocabulary)
         epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probed, 1),
                       self._accuracy(inference, self.dev, self.settings.beam_width))
         if self.settings.pick_loss:
@@ -98,7 +99,7 @@ class Training:
                 progress.set_postfix(loss=f"{total / max(samples, 1):.4f}", refresh=False)
         return total / samples if samples else None
 
-    def _accuracy(self, inference: Inference, instances: Sequence[Instance], width: int) -> float:
+    def _accuracy(self, inference: AnyInference, instances: Sequence[Instance], width: int) -> float:
         hypotheses = decode(inference, instances, width, self.settings.decbatch_size)
         correct = [found[0].output == instance.sample.output for found, instance in zip(hypotheses, instances)]
         if self.verbose and instances is self.dev:
@@ -107,7 +108,7 @@ class Training:
                          found[0].output, instance.sample.output)
         return 100.0 * sum(correct) / len(correct)
 
-    def _dev_loss(self, inference: Inference) -> float:
+    def _dev_loss(self, inference: AnyInference) -> float:
         dev = producible(self.dev, self.vocabulary)
         if not dev:
             raise InputError("--pick-loss: no dev output consists of characters seen in training; "

@@ -68,12 +68,12 @@ class SequenceObjective:
 
 
 class MaximumLikelihood(SequenceObjective):
-    """Mean −log P of the actions of the gold sequence."""
+    """−log P of the actions of the gold sequence: their mean, or (`--mle-loss=sum`) their sum."""
 
     def visit(self, decoder: SampleDecoder) -> Visit:
         gold = self.gold[decoder.instance]
         decoder.sequence_loss([gold], [1.0])
-        return len(gold)
+        return len(gold) if self.settings.mle_loss == "mean" else 1
         yield  # a visit without requests
 
 

@@ -1,4 +1,4 @@
-"""The two transition systems (section 3 of the paper). A system owns its actions: what they read, write and cost, when they
+"""The two transition systems (section 3 of the paper), and those of systems that it cites. A system owns its actions: what they read, write and cost, when they
 are valid, how they are shown, which gold sequence an alignment stands for, and who is the expert.
 
 The buffer is the wrapped input; a configuration is a position in it and the output so far.
@@ -10,12 +10,12 @@ from typing import Iterable, Iterator, Optional, Sequence
 
 from il_morph.data.formats import END as END_SYMBOL, GAP
 from il_morph.transitions.actions import (
-    BEGIN, COMMON_SYMBOLS, COPY, COPY_SYMBOL, DELETE, DELETE_SYMBOL, END, STEP, STEP_SYMBOL)
+    BEGIN, COMMON_SYMBOLS, COPY, COPY_SYMBOL, DELETE, DELETE_SYMBOL, END, MAX_ACTIONS, STEP, STEP_SYMBOL, UNK)
 from il_morph.transitions.expert import Expert
 
 
 class TransitionSystem:
-    """Facts shared by both systems; the subclasses say what differs."""
+    """Facts shared by the systems; the subclasses say what differs."""
 
     name: str
     specials: tuple[str, ...]
@@ -25,6 +25,7 @@ class TransitionSystem:
     pops_begin: bool  # is BEGIN read before the first step?
     reading_mark: dict[int, str]  # how the actions that read are shown, {} being the character
     has_expert: bool = False  # does it know what is right after an error?
+    max_actions: int = MAX_ACTIONS  # of a sequence in search; then it is cut
 
     @property
     def first_insert(self) -> int:
@@ -43,12 +44,14 @@ class TransitionSystem:
         """The position in the buffer after an action."""
         return position + (action in self.advancing)
 
-    def walk(self, actions: Iterable[int], start: int) -> Iterator[tuple[int, int]]:
-        """Each action with the position at which it is taken."""
+    def walk(self, actions: Iterable[int], start: int, end: Optional[int] = None) -> Iterator[tuple[int, int]]:
+        """Each action with the position at which it is taken; nobody goes beyond the end, if it is given."""
         position = start
         for action in actions:
             yield action, position
             position = self.advance(position, action)
+            if end is not None:
+                position = min(position, end)
 
     def written(self, action: int, character: str, symbols: Sequence[str]) -> str:
         """What an action adds to the output when `character` is the next of the input."""
@@ -58,7 +61,8 @@ class TransitionSystem:
 
     def output(self, actions: Iterable[int], text: str, start: int, symbols: Sequence[str]) -> str:
         """What a sequence of actions writes, starting at a position of the text in the buffer."""
-        return "".join(self.written(action, text[position], symbols) for action, position in self.walk(actions, start))
+        steps = self.walk(actions, start, len(text) - 1)
+        return "".join(self.written(action, text[position], symbols) for action, position in steps)
 
     def cost(self, action: int) -> int:
         """1 for an insertion or deletion, 0 for COPY and END."""
@@ -136,4 +140,49 @@ class HardAttentionSystem(TransitionSystem):
         return actions
 
 
+class WritingSystem(TransitionSystem):
+    """write(c), END: nothing is read, all is valid everywhere (SOFT)."""
+
+    name = "soft"
+    specials = COMMON_SYMBOLS
+    advancing = frozenset()
+    initial_action = BEGIN
+    pops_begin = False
+    reading_mark = {}
+    max_actions = 50
+
+    def valid_actions(self, at_end: bool, number_of_actions: int) -> list[int]:
+        return [END, *range(self.first_insert, number_of_actions)]
+
+    def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
+        """The characters of the output."""
+        return [y for y in aligned_output if y != GAP] + [END_SYMBOL]
+
+
+class UnmaskedHardAttentionSystem(HardAttentionSystem):
+    """Hard attention without a rule of what is valid (HACM): a STEP at END does nothing, BEGIN writes nothing.
+
+    A character that training did not show is written by UNK, which stands for no character here.
+    """
+
+    name = "hacm"
+    copy = UNK
+    reading_mark = {STEP: ">", UNK: "+{}"}
+    max_actions = 50
+
+    def valid_actions(self, at_end: bool, number_of_actions: int) -> list[int]:
+        return list(range(BEGIN, number_of_actions))
+
+
+class EditSystem2017(EditSystem):
+    """The edit system of HAEM in 2017: its history is empty before the first step, for which BEGIN stands."""
+
+    name = "haem-2017"
+    initial_action = BEGIN
+    has_expert = False
+    max_actions = 50
+
+
 SYSTEMS: dict[str, TransitionSystem] = {system.name: system for system in (EditSystem(), HardAttentionSystem())}
+CITED_SYSTEMS: dict[str, TransitionSystem] = {
+    system.name: system for system in (WritingSystem(), UnmaskedHardAttentionSystem(), EditSystem2017())}

@@ -61,6 +61,7 @@ class Table:
 
     def __init__(self, collection, weight: Weight):
         self.name = weight.name
+        self.size = weight.shape[0]
         self.parameter = collection.add_lookup_parameters(weight.shape, init=dy.ConstInitializer(0))
 
     def row(self, index: int) -> dy.Expression:
@@ -194,14 +195,16 @@ def affine(bias, terms: Iterable[tuple]) -> dy.Expression:
     return dy.affine_transform(arguments) if len(arguments) > 1 else bias
 
 
-def run_layers(layers: Sequence[CoupledCell], embedded: dy.Expression, order: Sequence[int]) -> list:
+def run_layers(layers: Sequence[CoupledCell], embedded: dy.Expression, order: Sequence[int],
+               masks: Sequence[Optional[Masks]] = ()) -> list:
     """A stack of LSTM layers over the batch of inputs in this order; the top h at each position."""
-    for cell in layers:
-        gates, state = cell.project({"x": embedded}), CellState()
+    for cell, mask in zip(layers, masks or [None] * len(layers)):
+        inputs = {"x": embedded}
+        gates, state = cell.project(mask.x(inputs) if mask else inputs), CellState()
         outputs: list = [None] * len(order)
         for position in order:
             picked = {gate: dy.pick_batch_elem(batch, position) for gate, batch in gates.items()}
-            state = cell.step(picked, state)
+            state = cell.step(picked, state, mask)
             outputs[position] = state.h
         if cell is not layers[-1]:
             embedded = dy.concatenate_to_batch(outputs)

@@ -10,7 +10,7 @@ import dynet as dy
 import numpy as np
 
 from il_morph.engines.dynet.cells import CellState
-from il_morph.engines.dynet.network import MASKED, Network, passing
+from il_morph.engines.dynet.network import MASKED, AnyNetwork, passing
 from il_morph.model.vocabulary import Instance
 from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss
 
@@ -29,7 +29,7 @@ class DynetState:
 class DynetDecoder:
     """What happens here is nodes in the graph; `losses` are those that were left."""
 
-    def __init__(self, network: Network, instance: Instance, dropout: float = 0.0):
+    def __init__(self, network: AnyNetwork, instance: Instance, dropout: float = 0.0):
         self.network, self.instance = network, instance
         self.graph = network.graph(instance, dropout)
         self.losses: list[dy.Expression] = []

@@ -42,9 +42,9 @@ class DynetEngine:
 
     def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> Learner:
         from il_morph.engines.dynet.learner import DynetLearner
-        from il_morph.engines.dynet.network import Network
+        from il_morph.engines.dynet.networks import network_of
 
-        return DynetLearner(Network(vocabulary), objective, training)
+        return DynetLearner(network_of(vocabulary), objective, training)
 
 
 def start_dynet(seed: int, mem: int = 512, autobatch: bool = False) -> None:

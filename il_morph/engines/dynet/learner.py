@@ -8,7 +8,7 @@ import dynet as dy
 import numpy as np
 
 from il_morph.engines.dynet.decoder import DynetDecoder
-from il_morph.engines.dynet.network import Network
+from il_morph.engines.dynet.network import AnyNetwork
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance
 from il_morph.training.engine import Objective, diverged, reply_to
@@ -23,7 +23,7 @@ OPTIMIZERS = {
 
 
 class DynetLearner:
-    def __init__(self, network: Network, objective: Objective, settings: TrainingSettings):
+    def __init__(self, network: AnyNetwork, objective: Objective, settings: TrainingSettings):
         self.network, self.objective, self.settings = network, objective, settings
         self.optimizer = OPTIMIZERS[settings.optimization](network.collection)
         self.epoch = 0

@@ -11,8 +11,8 @@ import mmap
 from math import ceil
 
 from il_morph.errors import InputError
-from il_morph.model.architecture import Architecture
-from il_morph.model.settings import TrainingSettings
+from il_morph.model.architectures import architecture_of
+from il_morph.model.settings import HAEM_2017, SOFT, TrainingSettings
 from il_morph.transitions.actions import MAX_ACTIONS
 from il_morph.model.vocabulary import Vocabulary
 
@@ -24,7 +24,7 @@ MAX_CANDIDATES = 3  # COPY, DELETE, INSERT(t_j)
 
 def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int) -> int:
     """Enough for the longest input and sequences that run into the limit of actions."""
-    parameters = Architecture(vocabulary).number_of_parameters
+    parameters = architecture_of(vocabulary).number_of_parameters
     graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, settings, longest_input)
     pool = max(graph, 4 * parameters)  # values, gradients and two averages of ADADELTA or ADAM
     return ceil(MARGIN * POOLS * pool * FLOAT / MEGABYTE)
@@ -33,9 +33,14 @@ def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest
 def sample_floats(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int) -> int:
     """The floats of one sample's graph."""
     model = vocabulary.settings
+    longest_input += vocabulary.number_of_slots if model.reads_features else 0
     encoder = 2 * (longest_input + 2) * model.enc_layers * (NODES_PER_STEP * model.enc_hidden + model.input)
     step = (model.dec_layers * NODES_PER_STEP * model.dec_hidden + 2 * model.action_input + 2 * model.mlp
             + 5 * len(vocabulary.actions))
+    if model.architecture == SOFT:
+        step += 4 * (longest_input + 2) * model.dec_hidden + 4 * (model.dec_hidden + 2 * model.enc_hidden)
+    if model.architecture == HAEM_2017:  # two more layers for each, one of the size of the actions
+        step += model.dec_layers * NODES_PER_STEP * (model.dec_hidden + model.action_input) + 4 * model.enc_hidden
     return encoder + MAX_ACTIONS * step * rows(settings)
 
 

@@ -7,15 +7,16 @@ encoder's positions in one product, and per step there remain the action and the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from typing import Iterator, Sequence
+from typing import Any, Iterator, Optional, Sequence, Union
 
 import dynet as dy
 import dynet_config
 import numpy as np
 
 from il_morph.engines.dynet.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
-from il_morph.model.architecture import Architecture, Layer, Weight
+from il_morph.model.architecture import AnyArchitecture, Architecture, Layer, Weight
 from il_morph.training.engine import AT_END, BEFORE_END, BEFORE_END_OR_END, supports
 from il_morph.transitions.actions import UNK
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -31,64 +32,69 @@ def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]
     return [(first, min(first + size, slots)) for first in range(0, slots, size)]
 
 
-class Network:
-    """All parameters of an architecture, zero until they are set, and the graph of a sample."""
+def features_in_parts(inputs: dict[str, int], slot_ranges: Sequence[tuple[int, int]], width: int) -> dict[str, int]:
+    """The blocks of an input, that of the features in parts."""
+    parts = {f"features {first}": (last - first) * width for first, last in slot_ranges}
+    widths: dict[str, int] = {}
+    for block, size in inputs.items():
+        widths.update(parts if block == "features" else {block: size})
+    return widths
 
-    def __init__(self, vocabulary: Vocabulary):
+
+class AnyNetwork(ABC):
+    """All parameters of an architecture, zero until they are set, and the graph of a sample.
+
+    A subclass declares `layers` (LSTM layers of all stacks) and `others`, and makes the graph.
+    """
+
+    actions: Table
+    layers: list[CoupledCell]
+    others: list[Union[Matrix, Vector]]
+
+    def __init__(self, vocabulary: Vocabulary, architecture: AnyArchitecture):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
-        self.architecture = Architecture(vocabulary)
-        self.slot_ranges = feature_blocks(vocabulary.number_of_slots, self.architecture.slot_width,
-                                          self.settings.dec_hidden)
         self.collection = dy.ParameterCollection()
-        self._declare(self.architecture)
+        self.tables = {weight.name: Table(self.collection, weight) for weight in architecture.tables}
+        self._declare(architecture)
         blocks = [block for matrix in self.matrices() for block in matrix.blocks.values()]
         self.dense = blocks + [vector.parameter for vector in self.vectors()]
         self.masks = np.where(supports(vocabulary), 0.0, MASKED).tolist()
 
-    def _declare(self, architecture: Architecture) -> None:
-        self.tables = {weight.name: Table(self.collection, weight) for weight in architecture.tables}
-        self.characters, self.actions = self.tables["characters"], self.tables[architecture.action_table]
-        self.forward = [self._cell(layer) for layer in architecture.forward]
-        self.backward = [self._cell(layer) for layer in architecture.backward]
-        self.decoder = [self._cell(layer) for layer in architecture.decoder]
-        *hidden, matrix, bias = architecture.classifier
-        self.hidden = self._affine(*hidden) if hidden else None
-        self.output = self._affine(matrix, bias)
+    @abstractmethod
+    def _declare(self, architecture: Any) -> None:
+        """All other parameters, in DyNet's collection."""
 
-    def _cell(self, layer: Layer) -> CoupledCell:
-        cell = VanillaCell if layer.vanilla else CoupledCell
-        return cell(self.collection, layer, self._feature_parts(layer.inputs))
+    @abstractmethod
+    def graph(self, instance: Instance, dropout: float = 0.0) -> Any:
+        """The graph of a sample up to the first step."""
+
+    def _stack(self, layers: Sequence[Layer]) -> list[CoupledCell]:
+        return [(VanillaCell if layer.vanilla else CoupledCell)(self.collection, layer, self._parts(layer.inputs))
+                for layer in layers]
+
+    def _parts(self, inputs: dict[str, int]) -> dict[str, int]:
+        """The blocks of an input matrix, or parts of them."""
+        return inputs
+
+    def _matrix(self, weight: Weight) -> Matrix:
+        return Matrix(self.collection, weight, self._parts(weight.blocks))
 
     def _affine(self, matrix: Weight, bias: Weight) -> tuple[Matrix, Vector]:
-        return Matrix(self.collection, matrix, matrix.blocks), Vector(self.collection, bias)
-
-    def _feature_parts(self, inputs: dict[str, int]) -> dict[str, int]:
-        """The blocks of an input, that of the features in parts."""
-        width = self.architecture.slot_width
-        parts = {f"features {first}": (last - first) * width for first, last in self.slot_ranges}
-        widths: dict[str, int] = {}
-        for block, size in inputs.items():
-            widths.update(parts if block == "features" else {block: size})
-        return widths
-
-    def cells(self) -> list[CoupledCell]:
-        return self.forward + self.backward + self.decoder
-
-    def affines(self) -> list[tuple[Matrix, Vector]]:
-        """The classifier, and the layer below it if there is one."""
-        return [self.output] if self.hidden is None else [self.hidden, self.output]
+        return self._matrix(matrix), Vector(self.collection, bias)
 
     def parts(self) -> list:
         """Every table, matrix and bias under its name."""
-        cells = [part for cell in self.cells() for part in cell.parameters()]
-        return [*self.tables.values()] + cells + [part for pair in self.affines() for part in pair]
+        of_layers = [part for cell in self.layers for part in cell.parameters()]
+        return [*self.tables.values(), *of_layers, *self.others]
 
     def matrices(self) -> list[Matrix]:
         """The weight matrices, which the l2 penalty is on."""
-        return [m for cell in self.cells() for m in cell.matrices()] + [matrix for matrix, _ in self.affines()]
+        others = [part for part in self.others if isinstance(part, Matrix)]
+        return [matrix for cell in self.layers for matrix in cell.matrices()] + others
 
     def vectors(self) -> list[Vector]:
-        return [bias for cell in self.cells() for bias in cell.b.values()] + [bias for _, bias in self.affines()]
+        others = [part for part in self.others if isinstance(part, Vector)]
+        return [bias for cell in self.layers for bias in cell.b.values()] + others
 
     def weights(self) -> dict[str, np.ndarray]:
         """The parameters as the model file keeps them."""
@@ -103,9 +109,58 @@ class Network:
         for parameter in self.dense:
             parameter.expr(True)
 
+
+class Network(AnyNetwork):
+    """The transducer."""
+
+    def __init__(self, vocabulary: Vocabulary, architecture: Optional[Architecture] = None):
+        self.architecture = architecture or Architecture(vocabulary)
+        self.slot_ranges = feature_blocks(vocabulary.number_of_slots, self.architecture.slot_width,
+                                          vocabulary.settings.dec_hidden)
+        super().__init__(vocabulary, self.architecture)
+
+    def _declare(self, architecture: Architecture) -> None:
+        self.characters, self.actions = self.tables["characters"], self.tables[architecture.action_table]
+        self.forward, self.backward, self.decoder = (
+            self._stack(layers) for layers in (architecture.forward, architecture.backward, architecture.decoder))
+        self.layers = self.forward + self.backward + self.decoder
+        *hidden, matrix, bias = architecture.classifier
+        self.hidden = self._affine(*hidden) if hidden else None
+        self.output = self._affine(matrix, bias)
+        self.others = [*(self.hidden or ()), *self.output]
+
+    def _parts(self, inputs: dict[str, int]) -> dict[str, int]:
+        return features_in_parts(inputs, self.slot_ranges, self.architecture.slot_width)
+
     def graph(self, instance: Instance, dropout: float = 0.0) -> "SampleGraph":
         """The graph of a sample up to the decoder's first step."""
         return SampleGraph(self, instance, dropout)
+
+
+def character_rows(table: Table, characters: Sequence[int]) -> dy.Expression:
+    """The embeddings as a batch; an unseen character is the average of all rows but UNK's."""
+    if UNK not in characters:
+        return table.rows(characters)
+    unseen = dy.mean_batches(table.rows(range(1, table.size)))
+    return dy.concatenate_to_batch([table.row(index) if index != UNK else unseen for index in characters])
+
+
+class SequenceGraph(ABC):
+    """A graph of one sample in which sequences of actions are scored, one after the other."""
+
+    @abstractmethod
+    def sequence(self, actions: Sequence[int]) -> dy.Expression:
+        """−log P of each action, as a batch."""
+
+    def losses(self, sequences: Sequence[Sequence[int]]) -> dy.Expression:
+        """−log P of each action of some sequences: a matrix [sequence, step], 0 after the end."""
+        longest = max(map(len, sequences))
+        rows = []
+        for actions in sequences:
+            row = dy.reshape(self.sequence(actions), (1, len(actions)), batch_size=1)
+            rest = longest - len(actions)
+            rows.append(dy.concatenate_cols([row, dy.zeros((1, rest))]) if rest else row)
+        return dy.concatenate(rows)
 
 
 def autobatching() -> bool:
@@ -148,22 +203,15 @@ class SampleGraph:
                      "enc_bwd": dy.concatenate_to_batch(backward[start:])}
         if masks:
             features, positions = masks.x(features), masks.x(positions)
+        self.read = features, positions
         return cell.project(positions, onto=cell.project(features) if features else None)
 
     def _encode(self) -> tuple[list, list]:
         network = self.network
-        embedded = self._characters()
+        embedded = character_rows(network.characters, self.instance.buffer)
         order = range(len(self.instance.buffer))
         return (run_layers(network.forward, embedded, order),
                 run_layers(network.backward, embedded, order[::-1]))
-
-    def _characters(self) -> dy.Expression:
-        """The embeddings as a batch; an unseen character is the average of all rows but UNK's."""
-        table, buffer = self.network.characters, self.instance.buffer
-        if UNK not in buffer:
-            return table.rows(buffer)
-        unseen = dy.mean_batches(table.rows(range(1, len(self.network.vocabulary.characters))))
-        return dy.concatenate_to_batch([table.row(index) if index != UNK else unseen for index in buffer])
 
     def _features(self) -> dict[str, dy.Expression]:
         network, slots = self.network, self.instance.slots
@@ -224,18 +272,24 @@ class SampleGraph:
             elements = list(range(step * rows, (step + 1) * rows))
             states = self._decode({g: dy.pick_batch_elems(batch, elements) for g, batch in gates.items()}, {}, states)
             outputs.append(states[-1].h)
-        at_end = [int(position == self.instance.end) for position in positions]
-        biases = dy.pick_batch_elems(dy.concatenate_to_batch(self.biases), at_end)
-        losses = dy.pickneglogsoftmax_batch(self._output(biases, dy.concatenate_to_batch(outputs)), list(targets))
+        losses = self._losses(dy.concatenate_to_batch(outputs), previous, positions, targets)
         alive = np.array([[step < len(path) for step in range(steps)] for path in paths], dtype=float)
         return dy.cmult(dy.reshape(losses, (rows, steps)), dy.inputTensor(alive))
+
+    def _losses(self, s: dy.Expression, previous: Sequence[int], positions: Sequence[int],
+                targets: Sequence[int]) -> dy.Expression:
+        """−log P of the targets, for a batch of decoder states."""
+        at_end = [int(position == self.instance.end) for position in positions]
+        biases = dy.pick_batch_elems(dy.concatenate_to_batch(self.biases), at_end)
+        return dy.pickneglogsoftmax_batch(self._output(biases, s), list(targets))
 
     def _path(self, actions: Sequence[int]) -> list[tuple[int, int, int]]:
         """(previous action, position, action) of each step."""
         system = self.network.vocabulary.system
         previous = (system.initial_action, *actions)
+        walked = system.walk(actions, self.instance.start, self.instance.end)
         return [(before, position, action)
-                for before, (action, position) in zip(previous, system.walk(actions, self.instance.start))]
+                for before, (action, position) in zip(previous, walked)]
 
     def _pick(self, positions: Sequence[int]) -> dict[str, dy.Expression]:
         """The projected positions as a batch."""

@@ -10,7 +10,7 @@ from typing import Optional, Sequence
 from il_morph.engines.native.learner import NativeLearner
 from il_morph.engines.native.threads import use_one_thread
 from il_morph.errors import InputError
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.settings import TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Objective
 
@@ -36,6 +36,9 @@ class NativeEngine:
     resumable = True
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
+        if model.architecture != TRANSDUCER:
+            raise InputError(f"the native engine trains the paper's transducer, not --architecture={model.architecture}: "
+                             "train with --engine=dynet")
         asked = {"--enc-layers": model.enc_layers > 1, "--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0,
                  "--dropout": training.dropout > 0, "--pretrain-dropout": training.pretrain_dropout > 0}
         flags = [flag for flag, is_asked in asked.items() if is_asked]

@@ -1,0 +1,23 @@
+"""The networks of the architectures in DyNet."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from il_morph.engines.dynet.hacm import HacmNetwork
+from il_morph.engines.dynet.haem2017 import HaemNetwork
+from il_morph.engines.dynet.network import AnyNetwork, Network
+from il_morph.engines.dynet.soft import SoftNetwork
+from il_morph.model.settings import HACM, HAEM_2017, SOFT, TRANSDUCER
+from il_morph.model.vocabulary import Vocabulary
+
+NETWORKS: dict[str, Callable[[Vocabulary], AnyNetwork]] = {
+    TRANSDUCER: Network,
+    SOFT: SoftNetwork,
+    HACM: HacmNetwork,
+    HAEM_2017: HaemNetwork,
+}
+
+
+def network_of(vocabulary: Vocabulary) -> AnyNetwork:
+    return NETWORKS[vocabulary.settings.architecture](vocabulary)

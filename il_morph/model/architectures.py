@@ -1,0 +1,42 @@
+"""The architectures by name: what describes their weights, and what computes with them in NumPy.
+
+The first is the paper's transducer, the others are those of systems that the paper cites.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from il_morph.model.architecture import AnyArchitecture, Architecture
+from il_morph.model.hacm import HacmArchitecture, HacmInference
+from il_morph.model.haem2017 import HaemArchitecture, HaemInference
+from il_morph.model.inference import AnyInference, Inference, Weights
+from il_morph.model.settings import HACM, HAEM_2017, SOFT, TRANSDUCER
+from il_morph.model.soft import SoftArchitecture, SoftInference
+from il_morph.model.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Network and inference of an architecture."""
+
+    architecture: Callable[[Vocabulary], AnyArchitecture]
+    inference: Callable[[Weights, Vocabulary], AnyInference]
+
+
+KINDS = {
+    TRANSDUCER: Kind(Architecture, Inference),
+    SOFT: Kind(SoftArchitecture, SoftInference),
+    HACM: Kind(HacmArchitecture, HacmInference),
+    HAEM_2017: Kind(HaemArchitecture, HaemInference),
+}
+
+
+def architecture_of(vocabulary: Vocabulary) -> AnyArchitecture:
+    """The weights of a model with this vocabulary and its settings."""
+    return KINDS[vocabulary.settings.architecture].architecture(vocabulary)
+
+
+def inference_of(weights: Weights, vocabulary: Vocabulary) -> AnyInference:
+    return KINDS[vocabulary.settings.architecture].inference(weights, vocabulary)
