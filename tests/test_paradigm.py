@@ -56,7 +56,7 @@ def test_data_without_features_has_no_bundles(tmp_path):
     assert random_model(format="no-features", pos_emb=False).vocabulary.bundles == {}
 
 
-@pytest.mark.parametrize("bundles", [7, ["V;PST"], [["V;PST", 0]], [["V;PST", "1"]], [[1, 1]], [["V", 1, 1]], {"V;PST": 1}])
+@pytest.mark.parametrize("bundles", [7, ["V;PST"], [["V;PST", 0]], [["V;PST", "1"]], [[1, 1]], [["V", 1, 1]]])
 def test_bundles_that_are_none_are_refused(path, bundles):
     change_vocabulary(path, lambda vocabulary: vocabulary.update(bundles=bundles))
     with pytest.raises(InputError, match="f.model is not a whole il-morph model"):
@@ -119,7 +119,8 @@ def test_the_table_as_markdown(path, capsys):
 
 @pytest.mark.parametrize("flags, message", [
     (["--format=html"], "--format takes one of text, tsv, markdown, not 'html'"),
-    (["--beam-width=-1"], "--beam-width takes a whole number"), (["--pos=X"], "the training data has no part of speech"),
+    (["--beam-width=-1"], "--beam-width takes a whole number"),
+    (["--pos=X"], "the training data has no part of speech"),
 ])
 def test_bad_flags_of_paradigm(path, capsys, flags, message):
     assert error_of(capsys, "paradigm", *flags, str(path), "walk").startswith(message)

@@ -6,7 +6,7 @@ Usage:
 One form for each feature bundle of the training data, with its probability.
 
 Arguments:
-  MODEL  the f.model of a training run, or its results folder
+  MODEL  the f.model of a training run, its results folder, or a folder of seeds, which vote
   LEMMA  the lemma; several get a table each
 
 Options:
@@ -21,18 +21,17 @@ import unicodedata
 from collections.abc import Sequence
 
 from il_morph.commands.arguments import choice, integer, optional, parse_arguments
-from il_morph.model.predictor import Form, Predictor
+from il_morph.model.combination import load_predictor
+from il_morph.model.predictor import Form
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
 
-FORMATS = ("text", "tsv", "markdown")
-
-
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    table = {"text": as_text, "tsv": as_tsv, "markdown": as_markdown}[optional(choice, args, "--format", "text", FORMATS)]
+    tables_as = {"text": as_text, "tsv": as_tsv, "markdown": as_markdown}
+    table = tables_as[optional(choice, args, "--format", "text", list(tables_as))]
     width = optional(integer, args, "--beam-width", BEAM_WIDTH, 0, MAX_BEAM_WIDTH)
-    predictor = Predictor.load(args["MODEL"])
+    predictor = load_predictor([args["MODEL"]])
     tables = [table(lemma, predictor.paradigm(lemma, args["--pos"], width)) for lemma in args["LEMMA"]]
     print(("\n" if table is as_tsv else "\n\n").join(tables))
     return 0
