@@ -225,7 +225,7 @@ def test_the_average_is_the_mean_probability_of_each_action(settings):
 
 
 @pytest.mark.parametrize("settings, message", [
-    ({"transducer": "hard"}, "--transducer=haem, .* with hard"), ({"tag_wraps": "close"}, "--tag-wraps=both"),
+    ({"transducer": "hard"}, "transducer haem, .* with hard"), ({"tag_wraps": "close"}, "tag-wraps both"),
     ({"samples": [*TAGGED, Sample("xyz", "N", "q")]}, "can insert q, x, y, …"),
 ])
 def test_models_with_different_actions_can_vote_but_have_no_average(settings, message):
@@ -238,7 +238,7 @@ def test_models_with_different_actions_can_vote_but_have_no_average(settings, me
 def test_models_of_different_data_are_not_combined(tmp_path):
     members = [Predictor(ending_model(1), "one"), Predictor(ending_model(2, format="sigmorphon2016"), "two")]
     for combine in (Vote, Average):
-        with pytest.raises(il_morph.InputError, match="one reads data with the format sigmorphon2017, two with sigm"):
+        with pytest.raises(il_morph.InputError, match="one was trained with format sigmorphon2017, two with sigm"):
             combine(members)
 
 

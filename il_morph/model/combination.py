@@ -4,7 +4,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Optional
@@ -55,15 +55,20 @@ def model_paths(path: PathLike) -> list[Path]:
     return [seed.model for seed in seeds if seed.model.exists()] or [folder.model]
 
 
+def refuse_different(members: Sequence[Predictor], names: Sequence[str], error: Callable[[str], InputError]) -> None:
+    """These settings must be the same in all models."""
+    first = members[0]
+    for other in members[1:]:
+        for name in names:
+            one, another = (getattr(each.vocabulary.settings, name) for each in (first, other))
+            if one != another:
+                raise error(f"{first.name} was trained with {name.replace('_', '-')} {one}, {other.name} with {another}")
+
+
 def refuse_different_data(members: Sequence[Predictor]) -> None:
     """Models that answer together read the same data."""
-    first = members[0].vocabulary
-    for other in members[1:]:
-        for what in ("format", "unicode"):
-            one, another = getattr(first.settings, what), getattr(other.vocabulary.settings, what)
-            if one != another:
-                raise InputError(f"the models cannot be combined: {members[0].name} reads data with the {what} {one}, "
-                                 f"{other.name} with {another}; combine models of the same data")
+    refuse_different(members, ["format", "unicode"], lambda reason: InputError(
+        f"the models cannot be combined: {reason}; combine models of the same data"))
 
 
 class Vote(AnyPredictor):
@@ -81,10 +86,8 @@ class Vote(AnyPredictor):
         return [member.vocabulary for member in self.members]
 
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
-               mass: Optional[float] = None, batch_size: int = 128,
-               progress: Callable[[Iterable], Iterable] = iter) -> list[list[Prediction]]:
-        answers = [member.ranked(samples, 1, beam_width, batch_size=batch_size, progress=progress)
-                   for member in self.members]
+               mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
+        answers = [member.ranked(samples, 1, beam_width, batch_size=batch_size) for member in self.members]
         voted = [voted_for([found[0] for found in of_sample]) for of_sample in zip(*answers)]
         return [up_to_mass(found, mass or 1)[:number] for found in voted]
 
@@ -122,16 +125,12 @@ class Average(Predictor):
 
 def refuse_different_actions(members: Sequence[Predictor]) -> None:
     """A mean is over the same actions at the same place of the input."""
-    first = members[0].vocabulary
+    refuse_different(members, ["transducer", "tag_wraps"], unaveraged)
+    first = members[0]
     for other in members[1:]:
-        for what in ("transducer", "tag_wraps"):
-            one, another = getattr(first.settings, what), getattr(other.vocabulary.settings, what)
-            if one != another:
-                raise unaveraged(f"{members[0].name} was trained with --{what.replace('_', '-')}={one}, "
-                                 f"{other.name} with {another}")
-        different = sorted({*first.actions.symbols} ^ {*other.vocabulary.actions.symbols})
+        different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
         if different:
-            raise unaveraged(f"only one of {members[0].name} and {other.name} can insert {examples(different)}")
+            raise unaveraged(f"only one of {first.name} and {other.name} can insert {examples(different)}")
 
 
 def unaveraged(reason: str) -> InputError:

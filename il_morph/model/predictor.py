@@ -37,34 +37,54 @@ def sample_of(item: Item) -> Sample:
     return sample
 
 
-def warning_about_features(vocabulary: Vocabulary, samples: Sequence[Sample]) -> Optional[str]:
-    """How many samples have a part of speech or features that training did not show, and which."""
-    unknown: Counter = Counter()
-    affected = 0
-    for sample in samples:
-        pos, features = vocabulary.split(sample.tag)
+class Unknown:
+    """What a model does not know of the samples that are added: features are left out and letters are guesses."""
+
+    def __init__(self, vocabulary: Vocabulary):
+        self.vocabulary, self.samples, self.affected = vocabulary, 0, 0
+        self.features: Counter = Counter()
+        self.letters = Letters()
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        for sample in samples:
+            found = self._unknown_features(sample.tag)
+            self.features.update(found)
+            self.affected += bool(found)
+        self.samples += len(samples)
+        letters = Letters.of("\n".join(sample.input for sample in samples))
+        self.letters.composed.update(letters.composed)
+        self.letters.decomposed.update(letters.decomposed)
+
+    def _unknown_features(self, tag: str) -> list[str]:
+        vocabulary = self.vocabulary
+        pos, features = vocabulary.split(tag)
         found = [feature for feature in dict.fromkeys(features) if feature not in vocabulary.features]
         if vocabulary.pos is not None and pos not in vocabulary.pos:
             found.insert(0, f"part of speech {pos}" if pos else "no part of speech")
-        unknown.update(found)
-        affected += bool(found)
-    if not affected:
-        return None
-    counted = [f"{feature} ({number:,})" for feature, number in unknown.most_common()]
-    return (f"{affected:,} of {len(samples):,} inputs have features or parts of speech that the model does not know "
-            f"and leaves out: {examples(counted, 5)}")
+        return found
 
+    def warnings(self) -> list[str]:
+        return [warning for warning in (self.about_features(), self.about_forms()) if warning]
 
-def warning_about_forms(vocabulary: Vocabulary, samples: Sequence[Sample]) -> Optional[str]:
-    """Letters that the model knows in their other Unicode form alone."""
-    letters, known = Letters.of("\n".join(sample.input for sample in samples)), vocabulary.characters
-    other = [letter for letter in letters.decomposed if letter in known and normalise(letter, "nfd")[1:] not in known]
-    composed = [letter for letter in letters.composed
-                if letter not in known and all(part in known for part in normalise(letter, "nfd"))]
-    if not other and not composed:
-        return None
-    return (f"the model was trained on {examples(other or composed)} in another Unicode form: "
-            f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
+    def about_features(self) -> Optional[str]:
+        """How many samples have a part of speech or features that training did not show, and which."""
+        if not self.affected:
+            return None
+        counted = [f"{feature} ({number:,})" for feature, number in self.features.most_common()]
+        return (f"{self.affected:,} of {self.samples:,} inputs have features or parts of speech that the model does not "
+                f"know and leaves out: {examples(counted, 5)}")
+
+    def about_forms(self) -> Optional[str]:
+        """Letters that the model knows in their other Unicode form alone."""
+        known = self.vocabulary.characters
+        other = [letter for letter in self.letters.decomposed
+                 if letter in known and normalise(letter, "nfd")[1:] not in known]
+        composed = [letter for letter in self.letters.composed
+                    if letter not in known and all(part in known for part in normalise(letter, "nfd"))]
+        if not other and not composed:
+            return None
+        return (f"the model was trained on {examples(other or composed)} in another Unicode form: "
+                f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
 
 
 @dataclass(frozen=True)
@@ -105,8 +125,7 @@ class AnyPredictor:
         raise TypeError("a predictor is one model, or several")
 
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
-               mass: Optional[float] = None, batch_size: int = 128,
-               progress: Callable[[Iterable], Iterable] = iter) -> list[list[Prediction]]:
+               mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
         """For each sample the best predictions, at most this number (None: all), best first.
 
         With `mass` the outputs are different ones, as many as it takes to reach this share of the probability.
@@ -164,12 +183,13 @@ class AnyPredictor:
             raise InputError(f"the training data has no part of speech {pos!r}; there is: {', '.join(there)}")
         return chosen
 
-    def warn_of_unknown(self, samples: Sequence[Sample]) -> None:
-        """Features are left out and letters are guesses where training did not show them: worth a warning."""
-        found = (about(vocabulary, samples) for about in (warning_about_features, warning_about_forms)
-                 for vocabulary in self.vocabularies)
-        for warning in filter(None, dict.fromkeys(found)):
-            log.warning("%s", warning)
+    def warnings(self, blocks: Iterable[Sequence[Sample]]) -> list[str]:
+        """About features and letters in these blocks of samples that training did not show."""
+        unknown = [Unknown(vocabulary) for vocabulary in self.vocabularies]
+        for samples in blocks:
+            for each in unknown:
+                each.add(samples)
+        return list(dict.fromkeys(warning for each in unknown for warning in each.warnings()))
 
     def _samples(self, items: Iterable[Item]) -> list[Sample]:
         if isinstance(items, str):
@@ -177,7 +197,8 @@ class AnyPredictor:
         listed = list(items)
         self._refuse_pair(listed, isinstance(items, tuple))
         samples = [normalised(sample_of(item), self.unicode) for item in listed]
-        self.warn_of_unknown(samples)
+        for warning in self.warnings([samples]):
+            log.warning("%s", warning)
         return samples
 
     def _refuse_pair(self, items: list, is_tuple: bool) -> None:
@@ -207,9 +228,8 @@ class Predictor(AnyPredictor):
         return [self.vocabulary]
 
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
-               mass: Optional[float] = None, batch_size: int = 128,
-               progress: Callable[[Iterable], Iterable] = iter) -> list[list[Prediction]]:
-        found = self.hypotheses(samples, beam_width, batch_size, progress)
+               mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
+        found = self.hypotheses(samples, beam_width, batch_size)
         if mass is None:
             return [self._predictions(sample, hypotheses[:number]) for sample, hypotheses in zip(samples, found)]
         ranked = [merged(self._predictions(sample, hypotheses)) for sample, hypotheses in zip(samples, found)]
