@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Optional, cast
 
 from il_morph.data.encodings import decode, name_of, split_lines
-from il_morph.data.reading import Data, Way, check_outputs, parse_data, samples_of
+from il_morph.data.reading import Data, Way, parse_data, samples_of
 from il_morph.data.rows import Rows, fields_of, header_of, trimmed
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
@@ -54,10 +54,11 @@ class DataStream:
         rows = Rows(self.name, [trimmed(fields_of(line, delimiter, f"{self.name}, line {number}"), width)
                                 for number, line in enumerate(lines, start)], delimiter, start=start)
         samples = samples_of(rows, first.format)
-        check_outputs(samples, rows, False)
-        if (samples[0].output is None) != (first.samples[0].output is None):
-            raise InputError(f"{rows.where(0)}: {'no' if samples[0].output is None else 'an'} output, unlike the lines "
-                             "before; give an output on every line or on none")
+        covered = first.samples[0].output is None
+        for index, sample in enumerate(samples):
+            if (sample.output is None) != covered:
+                raise InputError(f"{rows.where(index)}: {'an' if covered else 'no'} output, unlike the lines before; "
+                                 "give an output on every line or on none")
         samples = [normalised(sample, self.way.unicode) for sample in samples]
         return Data(self.name, first.format, samples, rows, self.way.unicode)
 
