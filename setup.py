@@ -13,7 +13,7 @@ DYNET_WHEELS = ('python_version < "3.14" and ('
                 ' or sys_platform == "darwin" and platform_machine == "arm64"'
                 ' or sys_platform == "win32" and platform_machine == "AMD64")')
 EXTRAS = {
-    "fast": ["numba"],
+    "fast": ["numba", "threadpoolctl"],
     "report": ["jinja2", "matplotlib"],
 }
 

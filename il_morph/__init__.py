@@ -1,10 +1,83 @@
-"""Imitation learning for neural morphological string transduction."""
+"""Imitation learning for neural morphological string transduction.
+
+    import il_morph
+
+    m = il_morph.train("train.tsv", "dev.tsv", "results", model="ca-r", epochs=20)
+    m = il_morph.load("results")                      # or il_morph.load("results/1", "results/2", combine="average")
+    m.predict([("walk", "V;PST"), ("mouse", "N;PL")])           # ["walked", "mice"]
+    m.nbest([("walk", "V;PST")], n=3)[0][0].probability         # 0.98
+    m.paradigm("walk", pos="V")                       # the forms for all features of the training data
+    il_morph.evaluate("test.tsv", outputs).accuracy   # 97.5
+
+Bad input is an `il_morph.InputError` that says what, where and what to do.
+"""
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+
+from il_morph.errors import InputError
+from il_morph.files import PathLike
+
+if TYPE_CHECKING:
+    from il_morph.evaluation.scores import Scores
+    from il_morph.model.predictor import AnyPredictor
 
 __version__ = "1.0.0"
+__all__ = ["InputError", "evaluate", "load", "train"]
 
 
-def load(path):
-    """Load a trained model: `il_morph.load(path).predict([("walk", "V;PST")])`."""
-    from il_morph.model.predictor import Predictor
+def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> AnyPredictor:
+    """Load a trained model: `il_morph.load("results").predict([("walk", "V;PST")])`.
 
-    return Predictor.load(path)
+    A path is a model file, the results folder of a training, or a folder with a results folder for each seed.
+    Several models answer as one: `combine="vote"` takes the output that most of them have (a tie goes to the first),
+    `"average"` searches with the mean of their probabilities at each step.
+    """
+    from il_morph.model.combination import load_predictor
+
+    listed: list[PathLike] = []
+    for each in paths:
+        listed += [each] if isinstance(each, (str, os.PathLike)) else each
+    return load_predictor(listed, combine)
+
+
+def train(train: PathLike, dev: PathLike, results: PathLike, model: str = "ca-r", **flags: Any) -> AnyPredictor:
+    """Train a model as `il-morph train` does, and load it.
+
+    `flags` are those of the command with `_` for `-`: `epochs=20`, `test_path="test.tsv"`, `sigm2017format=True`,
+    `pos_emb=False` (that is --no-pos-emb), `beam_widths=(4, 10)`, `dynet_seed=1`.
+    """
+    from il_morph.commands.train import run
+
+    words = [word for name, value in flags.items() for word in _flag(name, value)]
+    run(["train", f"--model={model}", *words, str(train), str(dev), str(results)])
+    return load(results)
+
+
+def _flag(name: str, value: Any) -> list[str]:
+    """A flag of the command line; None leaves it to its default."""
+    flag = name.replace("_", "-")
+    if value is None or isinstance(value, bool):
+        return [] if value is None else [f"--{flag}" if value else f"--no-{flag}"]
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    return [f"--{flag}={','.join(map(str, listed))}"]
+
+
+def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None) -> Scores:
+    """Score the predictions in a file, or a list of outputs, against gold data, line by line: accuracy in percent, mean
+    Levenshtein distance and so on. `columns`, as in `"input,features,output"`, says what is not recognised.
+    """
+    from il_morph.commands.arguments import named_columns
+    from il_morph.data.formats import Way, read_data
+    from il_morph.evaluation.entries import gold_entries, read_predictions
+    from il_morph.evaluation.scores import evaluate as score
+
+    data = read_data(gold, Way(columns=named_columns({"--columns": columns})), need_output=True)
+    golds = gold_entries(data)
+    if isinstance(predictions, (str, os.PathLike)):
+        return score(golds, read_predictions(predictions, data.format), data.format)
+    if len(predictions) != len(golds):
+        raise InputError(f"{len(predictions)} outputs for the {len(golds)} lines of {data.name}: give one for each")
+    return score(golds, [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)], data.format)

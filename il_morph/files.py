@@ -4,9 +4,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Optional, Union
+from typing import BinaryIO, Iterator, Optional, Union
 
 from il_morph.errors import InputError
 
@@ -31,11 +31,20 @@ def write_atomically(path: PathLike, content: Union[str, bytes], durable: bool =
     It is on the disk before it gets its name, unless it need not be durable.
     """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content  # names may be no UTF-8
+    with written_atomically(path, durable) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def written_atomically(path: PathLike, durable: bool = True) -> Iterator[BinaryIO]:
+    """The same, bit by bit: the file gets its name at the end, or never if something fails before."""
     try:
         if _is_stream(path):
-            Path(path).write_bytes(data)  # a device or a pipe must not be replaced by a file
+            with open(path, "wb") as stream:  # a device or a pipe must not be replaced by a file
+                yield stream
         else:
-            _write_and_rename(Path(os.path.realpath(path)), data, durable)
+            with _temporary(Path(os.path.realpath(path)), durable) as stream:
+                yield stream
     except OSError as error:
         raise InputError(f"cannot write {path}: {_reason(error)}") from error
 
@@ -61,7 +70,8 @@ def _mode(path: PathLike) -> Optional[int]:
         return None
 
 
-def _write_and_rename(target: Path, data: bytes, durable: bool) -> None:
+@contextmanager
+def _temporary(target: Path, durable: bool) -> Iterator[BinaryIO]:
     """Nobody can guess the temporary name or have put a link there; a target that is replaced keeps its mode."""
     temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -70,7 +80,7 @@ def _write_and_rename(target: Path, data: bytes, durable: bool) -> None:
             mode = _mode(target)
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, stat.S_IMODE(mode))
-            stream.write(data)
+            yield stream
             stream.flush()
             if durable:
                 os.fsync(descriptor)

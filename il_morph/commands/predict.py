@@ -1,18 +1,31 @@
-"""Transduce a file with a trained model.
+"""Transduce a file with a trained model, or with several.
 
 Usage:
   il-morph predict [options] MODEL INPUT [OUTPUT]
+  il-morph predict [options] --input=FILE [--output=FILE] MODEL...
 
-MODEL is the f.model of a training run, INPUT a file in the format the model was trained on (its
-output column may be missing or is ignored), OUTPUT a file or standard output; - is a stream. The
-columns of the prediction are those of the format. A file whose columns are clearly in another order
+MODEL is the f.model of a training run, its results folder, or a folder with a results folder for each
+seed; several models answer as one. INPUT is a file in the format the model was trained on (its output
+column may be missing or is ignored), OUTPUT a file or standard output; - is a stream. A file is read
+in bulk; the lines of a pipe or a terminal are answered as they come in.
+
+The columns of the prediction are those of the format. A file whose columns are clearly in another order
 is read in that order, and so are its predictions written. Features that the model does not know are
 counted in a warning.
 
 Options:
+  --input=FILE         INPUT, where there are several models
+  --output=FILE        OUTPUT, where there are several models
+  --combine=HOW        vote: the output that most models have, a tie goes to the first (its probability is its share
+                       of the votes); average: one search with the mean of their probabilities (default vote)
   --beam-width=N       width of the beam; 1 or 0 is greedy search (default 4)
   --nbest=N            the N best outputs of each input (at most the beam width), with two more columns:
                        rank and log probability
+  --mass=X             as many different outputs of each input as it takes to reach this share of the probability
+                       (0.95, for example), at most those of --nbest, with the same two columns; the beam widens as
+                       far as 256 where it must
+  --format=NAME        tsv, or json: an object for each input, with output, probability, log probability and
+                       actions of its predictions (default tsv)
   --actions            one more column: the edits; x copies, -x deletes, +x inserts (> moves on)
   --decbatch-size=N    inputs decoded at once (default 128)
   --columns=LIST       the columns of INPUT, for example input,features,output; - is one to be ignored
@@ -22,61 +35,166 @@ Options:
 
 from __future__ import annotations
 
+import json
+import logging
 import sys
-from collections.abc import Sequence
-from typing import Optional
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Callable, Optional
 
-from il_morph.bars import bar
-from il_morph.commands.arguments import Arguments, choice, integer, named_columns, optional, parse_arguments
-from il_morph.data.formats import Data, DataFormat, Sample, Way, read_data
+from il_morph.bars import meter
+from il_morph.commands.arguments import Arguments, choice, integer, named_columns, number, optional, parse_arguments
+from il_morph.data.formats import Data, DataFormat, Sample, Way
 from il_morph.data.spelling import FORMS
+from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
-from il_morph.model.predictor import Predictor
-from il_morph.model.search import BEAM_WIDTH, Hypothesis
+from il_morph.files import STREAM, refuse_to_overwrite, written_atomically
+from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor
+from il_morph.model.predictor import AnyPredictor, Prediction
+from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
+
+AT_ONCE = 1024  # inputs between two moves of the bar
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be written for each input."""
+
+    nbest: Optional[int]
+    mass: Optional[float]
+    beam_width: int
+    batch_size: int
+    layout: str
+    actions: bool
+
+    @classmethod
+    def of(cls, args: Arguments) -> Request:
+        nbest = optional(integer, args, "--nbest", None, 1, MAX_BEAM_WIDTH)
+        mass = optional(number, args, "--mass", None, 1e-6, 1.0)
+        width = optional(integer, args, "--beam-width", max(BEAM_WIDTH, nbest or 0), 0, MAX_BEAM_WIDTH)
+        if nbest and mass is None and nbest > max(1, width):
+            raise InputError(f"--nbest={nbest} is more than --beam-width={width} finds: widen the beam")
+        return cls(nbest, mass, width, optional(integer, args, "--decbatch-size", 128, 1),
+                   optional(choice, args, "--format", "tsv", ("tsv", "json")), args["--actions"])
+
+    def answers(self, predictor: AnyPredictor, samples: Sequence[Sample]) -> list[list[Prediction]]:
+        most = self.nbest or (1 if self.mass is None else None)
+        return predictor.ranked(samples, most, self.beam_width, self.mass, self.batch_size)
+
+    def lines(self, fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) -> list[str]:
+        if self.layout == "json":
+            return [as_json(fmt, sample, predictions)]
+        return [self._row(fmt.line(sample, prediction.output), rank, prediction)
+                for rank, prediction in enumerate(predictions, start=1)]
+
+    def _row(self, columns: str, rank: int, prediction: Prediction) -> str:
+        ranked = [str(rank), f"{prediction.log_probability:.6f}"] if self.nbest or self.mass else []
+        return "\t".join([columns, *ranked, *([prediction.actions] if self.actions else [])])
+
+
+def as_json(fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) -> str:
+    features = {} if fmt.separator is None else {"features": sample.tag}
+    found = [{"output": each.output, "probability": each.probability, "log_probability": each.log_probability,
+              "actions": each.actions} for each in predictions]
+    return json.dumps({"input": sample.input, **features, "predictions": found}, ensure_ascii=False)
 
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    nbest = optional(integer, args, "--nbest", None, 1, MAX_BEAM_WIDTH)
-    width = optional(integer, args, "--beam-width", max(BEAM_WIDTH, nbest or 0), 0, MAX_BEAM_WIDTH)
-    if nbest and nbest > max(1, width):
-        raise InputError(f"--nbest={nbest} is more than --beam-width={width} finds: widen the beam")
-    batch_size = optional(integer, args, "--decbatch-size", 128, 1)
-    output = args["OUTPUT"] or STREAM
-    if output != STREAM:
-        refuse_to_overwrite(output, args["--force"])
-    predictor = Predictor.load(args["MODEL"])
-    data = read_input(args, predictor)
-    samples = data.samples
-    predictor.warn_of_unknown(samples)
-    found = predictor.hypotheses(samples, width, batch_size, lambda batches: bar(batches, "predict", "batch"))
-    lines = [line + "\n" for sample, hypotheses in zip(samples, found)
-             for line in prediction_lines(predictor, data.format, sample, hypotheses, nbest, args)]
-    if output == STREAM:
-        sys.stdout.writelines(lines)
-    else:
-        write_atomically(output, "".join(lines))
+    request = Request.of(args)
+    source, target = args["INPUT"] or args["--input"], args["OUTPUT"] or args["--output"] or STREAM
+    if not source or args["--output"] == "":
+        raise InputError(f"{'--output' if source else '--input'} is empty: give a file, or - for a stream")
+    if target != STREAM:
+        refuse_to_overwrite(target, args["--force"])
+    predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
+    stream = DataStream(source, way_of(args, predictor))
+    lines = check(stream, predictor) if stream.is_file else None
+    with writer(target) as write:
+        written = predict(stream, predictor, request, write, lines)
+        if lines is not None and written != lines:
+            raise InputError(f"{stream.name} had {lines:,} lines and now has {written:,}: let nobody write it meanwhile")
     return 0
 
 
-def read_input(args: Arguments, predictor: Predictor) -> Data:
-    """The data, in the format that the model reads unless the columns are clearly others."""
-    settings = predictor.vocabulary.settings
-    return read_data(args["INPUT"], Way(
-        columns=named_columns(args), expected=predictor.vocabulary.format, because="the model was trained on",
-        unicode=optional(choice, args, "--unicode", settings.unicode, FORMS)))
+def way_of(args: Arguments, predictor: AnyPredictor) -> Way:
+    """The format that the model reads, unless the columns are clearly others."""
+    return Way(columns=named_columns(args), expected=predictor.format, because="the model was trained on",
+               unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
 
 
-def prediction_lines(predictor: Predictor, fmt: DataFormat, sample: Sample, hypotheses: Sequence[Hypothesis],
-                     nbest: Optional[int], args: Arguments) -> list[str]:
-    lines = []
-    for rank, hypothesis in enumerate(hypotheses[:nbest or 1], start=1):
-        columns = [fmt.line(sample, hypothesis.output)]
-        if nbest:
-            columns += [str(rank), f"{hypothesis.log_probability:.6f}"]
-        if args["--actions"]:
-            columns.append(predictor.describe(sample, hypothesis))
-        lines.append("\t".join(columns))
-    return lines
+@dataclass
+class Survey:
+    """What is learnt of a file that is read before anything is written."""
+
+    first: Optional[Data] = None
+    lines: int = 0
+    warnings: Sequence[str] = ()
+
+    def blocks(self, stream: DataStream) -> Iterator[list[Sample]]:
+        for data in stream:
+            self.first = self.first or data
+            self.lines += len(data.samples)
+            self.warnings = self.warnings or data.warnings()
+            yield data.samples
+
+
+def check(stream: DataStream, predictor: AnyPredictor) -> int:
+    """Say how a file is read, and warn; the number of its lines."""
+    survey = Survey()
+    unknown = predictor.warnings(survey.blocks(stream))
+    assert survey.first is not None, "an empty file is an error"
+    log.info("%s: %s", stream.name, survey.first.described(survey.lines))
+    for warning in [*survey.warnings, *unknown]:
+        log.warning("%s", warning)
+    return survey.lines
+
+
+def predict(stream: DataStream, predictor: AnyPredictor, request: Request, write: Callable[[str], None],
+            lines: Optional[int]) -> int:
+    """Answer block by block; how many inputs there were. `lines` is what a file has that is already checked."""
+    done, at_once = 0, max(AT_ONCE, request.batch_size)
+    with meter(lines, "predict", "input") as moved:
+        for data in stream:
+            if lines is None:
+                tell(data, stream, predictor, first=not done)
+            for start in range(0, len(data.samples), at_once):
+                samples = data.samples[start:start + at_once]
+                answers = request.answers(predictor, samples)
+                write("".join(line + "\n" for sample, predictions in zip(samples, answers)
+                              for line in request.lines(data.format, sample, predictions)))
+                moved.update(len(samples))
+            done += len(data.samples)
+    return done
+
+
+def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
+    """What there is to say of a block that has come in; not a word if all is as expected."""
+    if first and (data.rows.remarks or data.format != stream.way.expected):
+        log.info("%s: %s", stream.name, data.described(None))
+    for warning in [*data.warnings(), *predictor.warnings([data.samples])]:
+        log.warning("%s", warning)
+
+
+@contextmanager
+def writer(target: str) -> Iterator[Callable[[str], None]]:
+    """Writes to a stream at once, to a file that gets its name at the end."""
+    if target == STREAM:
+        yield write_out
+        return
+    with written_atomically(target) as stream:
+        def write(text: str) -> None:
+            stream.write(text.encode("utf-8"))
+            if not stream.seekable():
+                stream.flush()
+
+        yield write
+
+
+def write_out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

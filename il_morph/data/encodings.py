@@ -14,10 +14,10 @@ def name_of(path: PathLike) -> str:
     return "standard input" if str(path) == STREAM else str(path)
 
 
-def split_lines(data: bytes, name: str) -> list[str]:
-    """Decode and split at line feeds only; blank lines at the end do not count."""
-    text = decode(data, name)
-    if "\n" not in text and "\r" in text.rstrip("\r"):
+def split_lines(data: bytes, name: str, start: int = 1) -> list[str]:
+    """Decode and split at line feeds only; blank lines at the end do not count. `start` numbers the first line."""
+    text = decode(data, name, start)
+    if start == 1 and "\n" not in text and "\r" in text.rstrip("\r"):
         raise InputError(f"{name}, line 1: the lines end with carriage returns, as on an old Macintosh; "
                          f"convert them: tr '\\r' '\\n' < {file_named(name)} > NEW")
     lines = [line[:-1] if line.endswith("\r") else line for line in text.split("\n")]
@@ -28,15 +28,15 @@ def split_lines(data: bytes, name: str) -> list[str]:
     return lines
 
 
-def decode(data: bytes, name: str) -> str:
+def decode(data: bytes, name: str, start: int = 1) -> str:
     """The text of UTF-8 bytes, without a byte order mark; the likely encoding of others is named."""
     wide = _two_byte_encoding(data)
     if wide:
         raise InputError(f"{name}, line 1: not UTF-8; {_conversion(name, wide)}")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig" if start == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        number = error.object.count(b"\n", 0, error.start) + 1
+        number = error.object.count(b"\n", 0, error.start) + start
         raise InputError(f"{name}, line {number}: not UTF-8; {_advice(data, name)}") from None
 
 

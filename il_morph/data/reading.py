@@ -80,9 +80,14 @@ class Data:
     @property
     def description(self) -> str:
         """`input, output, features separated by ";" (1,000 lines)`."""
-        remarks = [*self.rows.remarks, *([] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"])]
-        number = f"{len(self.samples):,} line{'s' if len(self.samples) > 1 else ''}"
-        return f"{self.format.described(usual_width(self.rows.rows))} ({'; '.join([number, *remarks])})"
+        return self.described(len(self.samples))
+
+    def described(self, number: Optional[int]) -> str:
+        """The same for a file with this number of lines, of which these are the first; None if it is not known yet."""
+        counted = [] if number is None else [f"{number:,} line{'s' if number > 1 else ''}"]
+        form = [] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"]
+        remarks = "; ".join([*counted, *self.rows.remarks, *form])
+        return self.format.described(usual_width(self.rows.rows)) + (f" ({remarks})" if remarks else "")
 
     def warnings(self) -> list[str]:
         """What looks wrong but may be right."""

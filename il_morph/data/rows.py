@@ -30,10 +30,11 @@ class Rows:
     delimiter: str = TAB
     header: Optional[list[str]] = None  # the columns that a header row names
     trimmed: int = 0  # rows that had empty columns at the end
+    start: int = 1  # the number of the first line
 
     @property
     def first_line(self) -> int:
-        return 1 if self.header is None else 2
+        return self.start + (self.header is not None)
 
     def where(self, index: int) -> str:
         return f"{self.name}, line {self.first_line + index}"

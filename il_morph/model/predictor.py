@@ -3,91 +3,295 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Callable, Optional, Union
 
-from il_morph.data.formats import Sample
+from il_morph.data.formats import DataFormat, Sample
+from il_morph.data.samples import refuse_reserved
 from il_morph.data.spelling import Letters, examples, normalise, normalised
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
+from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 
 
-def sample_of(item: Union[str, tuple[str, str]]) -> Sample:
+Item = Union[str, tuple[str, str]]  # an input without features, or a pair of input and features
+WIDEST = 256  # beam that is tried to reach a share of the probability
+
+
+def sample_of(item: Item) -> Sample:
     """The sample of an input without features, or of a pair of input and features."""
     pair = (item, "") if isinstance(item, str) else tuple(item) if isinstance(item, (tuple, list)) else ()
     if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
         raise InputError(f"predict takes inputs and pairs (input, features), not {item!r}")
-    return Sample(*pair, None)
+    sample = Sample(*pair, None)
+    refuse_reserved(sample, repr(item))
+    return sample
 
 
-def warning_about_features(vocabulary: Vocabulary, samples: Sequence[Sample]) -> Optional[str]:
-    """How many samples have a part of speech or features that training did not show, and which."""
-    unknown: Counter = Counter()
-    affected = 0
-    for sample in samples:
-        pos, features = vocabulary.split(sample.tag)
+class Unknown:
+    """What a model does not know of the samples that are added: features are left out and letters are guesses."""
+
+    def __init__(self, vocabulary: Vocabulary):
+        self.vocabulary, self.samples, self.affected = vocabulary, 0, 0
+        self.features: Counter = Counter()
+        self.letters = Letters()
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        for sample in samples:
+            found = self._unknown_features(sample.tag)
+            self.features.update(found)
+            self.affected += bool(found)
+        self.samples += len(samples)
+        letters = Letters.of("\n".join(sample.input for sample in samples))
+        self.letters.composed.update(letters.composed)
+        self.letters.decomposed.update(letters.decomposed)
+
+    def _unknown_features(self, tag: str) -> list[str]:
+        vocabulary = self.vocabulary
+        pos, features = vocabulary.split(tag)
         found = [feature for feature in dict.fromkeys(features) if feature not in vocabulary.features]
         if vocabulary.pos is not None and pos not in vocabulary.pos:
             found.insert(0, f"part of speech {pos}" if pos else "no part of speech")
-        unknown.update(found)
-        affected += bool(found)
-    if not affected:
-        return None
-    counted = [f"{feature} ({number:,})" for feature, number in unknown.most_common()]
-    return (f"{affected:,} of {len(samples):,} inputs have features or parts of speech that the model does not know "
-            f"and leaves out: {examples(counted, 5)}")
+        return found
+
+    def warnings(self) -> list[str]:
+        return [warning for warning in (self.about_features(), self.about_forms()) if warning]
+
+    def about_features(self) -> Optional[str]:
+        """How many samples have a part of speech or features that training did not show, and which."""
+        if not self.affected:
+            return None
+        counted = [f"{feature} ({number:,})" for feature, number in self.features.most_common()]
+        return (f"{self.affected:,} of {self.samples:,} inputs have features or parts of speech that the model does not "
+                f"know and leaves out: {examples(counted, 5)}")
+
+    def about_forms(self) -> Optional[str]:
+        """Letters that the model knows in their other Unicode form alone."""
+        known = self.vocabulary.characters
+        other = [letter for letter in self.letters.decomposed
+                 if letter in known and normalise(letter, "nfd")[1:] not in known]
+        composed = [letter for letter in self.letters.composed
+                    if letter not in known and all(part in known for part in normalise(letter, "nfd"))]
+        if not other and not composed:
+            return None
+        return (f"the model was trained on {examples(other or composed)} in another Unicode form: "
+                f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
 
 
-def warning_about_forms(vocabulary: Vocabulary, samples: Sequence[Sample]) -> Optional[str]:
-    """Letters that the model knows in their other Unicode form alone."""
-    letters, known = Letters.of("\n".join(sample.input for sample in samples)), vocabulary.characters
-    other = [letter for letter in letters.decomposed if letter in known and normalise(letter, "nfd")[1:] not in known]
-    composed = [letter for letter in letters.composed
-                if letter not in known and all(part in known for part in normalise(letter, "nfd"))]
-    if not other and not composed:
-        return None
-    return (f"the model was trained on {examples(other or composed)} in another Unicode form: "
-            f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
+@dataclass(frozen=True)
+class Prediction:
+    """An output with its log probability and the edits that make it: x copies, -x deletes, +x inserts (> moves on)."""
+
+    output: str
+    log_probability: float
+    actions: str
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.log_probability)
 
 
-class Predictor:
+@dataclass(frozen=True)
+class Form:
+    """A cell of a paradigm; `count` is how often training showed its features."""
+
+    features: str
+    output: str
+    probability: float
+    count: int
+
+
+class AnyPredictor:
+    """What one can ask a trained model, or several together.
+
+        m = il_morph.load("results")
+        m.predict([("walk", "V;PST")])             # ["walked"]
+        m.nbest([("walk", "V;PST")], n=3)          # [[Prediction(output="walked", …), …]]
+        m.paradigm("walk", pos="V")                # [Form(features="V;PST", output="walked", …), …]
+    """
+
+    @property
+    def vocabularies(self) -> Sequence[Vocabulary]:
+        """Of each model; they read the same data."""
+        raise TypeError("a predictor is one model, or several")
+
+    def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
+               mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
+        """For each sample the best predictions, at most this number (None: all), best first.
+
+        With `mass` the outputs are different ones, as many as it takes to reach this share of the probability.
+        """
+        raise TypeError("a predictor is one model, or several")
+
+    @property
+    def format(self) -> DataFormat:
+        """The format of the data that the models were trained on."""
+        return self.vocabularies[0].format
+
+    @property
+    def unicode(self) -> str:
+        """The Unicode form that inputs are brought into."""
+        return self.vocabularies[0].settings.unicode
+
+    def predict(self, items: Iterable[Item], beam_width: int = BEAM_WIDTH) -> list[str]:
+        """The output for each (input, features); a plain string has no features."""
+        return [found[0].output for found in self.ranked(self._samples(items), 1, beam_width)]
+
+    def nbest(self, items: Iterable[Item], n: Optional[int] = None, beam_width: Optional[int] = None,
+              mass: Optional[float] = None) -> list[list[Prediction]]:
+        """The n best predictions for each (input, features), best first: output, probability and actions.
+
+        `n` is 4 if neither it nor `mass` is given, and the beam is at least as wide. Two predictions may have the same
+        output, written by different actions. With `mass`, 0.95 for example, the outputs are different ones, as many as
+        it takes to reach that share of the probability, summed over the action sequences that the beam has found.
+        """
+        if mass is not None and not 0 < mass <= 1:
+            raise InputError(f"mass takes a share of the probability between 0 and 1, not {mass}")
+        if n is not None and n < 1:
+            raise InputError(f"n takes a number from 1 up, not {n}")
+        number = n or (BEAM_WIDTH if mass is None else None)
+        return self.ranked(self._samples(items), number, beam_width or max(BEAM_WIDTH, number or 0), mass)
+
+    def paradigm(self, lemma: str, pos: Optional[str] = None, beam_width: int = BEAM_WIDTH) -> list[Form]:
+        """The output for each feature bundle of the training data, those of one part of speech if it is given."""
+        bundles = self.bundles(pos)
+        samples = [normalised(sample_of((lemma, tag)), self.unicode) for tag in bundles]
+        return [Form(tag, found[0].output, found[0].probability, count)
+                for (tag, count), found in zip(bundles.items(), self.ranked(samples, 1, beam_width))]
+
+    def bundles(self, pos: Optional[str] = None) -> dict[str, int]:
+        """The feature bundles of the training data in alphabetical order, each with how often it came; those of one
+        part of speech if it is given."""
+        known = dict(sorted(self.vocabularies[0].bundles.items()))
+        if not known:
+            raise InputError("the model has no features, so there is no paradigm" if self.format.separator is None
+                             else "the model file does not keep the feature bundles of its training data, as those "
+                             "of il-morph 1.0 do not: train the model again")
+        chosen = {tag: count for tag, count in known.items()
+                  if pos is None or pos in names_of_pos(self.format.features(tag)[0])}
+        if not chosen:
+            there = dict.fromkeys(self.format.features(tag)[0] for tag in known)
+            raise InputError(f"the training data has no part of speech {pos!r}; there is: {', '.join(there)}")
+        return chosen
+
+    def warnings(self, blocks: Iterable[Sequence[Sample]]) -> list[str]:
+        """About features and letters in these blocks of samples that training did not show."""
+        unknown = [Unknown(vocabulary) for vocabulary in self.vocabularies]
+        for samples in blocks:
+            for each in unknown:
+                each.add(samples)
+        return list(dict.fromkeys(warning for each in unknown for warning in each.warnings()))
+
+    def _samples(self, items: Iterable[Item]) -> list[Sample]:
+        if isinstance(items, str):
+            raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
+        listed = list(items)
+        self._refuse_pair(listed, isinstance(items, tuple))
+        samples = [normalised(sample_of(item), self.unicode) for item in listed]
+        for warning in self.warnings([samples]):
+            log.warning("%s", warning)
+        return samples
+
+    def _refuse_pair(self, items: list, is_tuple: bool) -> None:
+        """A pair that is not in a list looks like two inputs without features."""
+        if len(items) == 2 and all(isinstance(item, str) for item in items) and self.format.separator is not None:
+            if is_tuple or items[1] in self.vocabularies[0].bundles:
+                raise InputError(f"predict takes a list of pairs: write [({items[0]!r}, {items[1]!r})]")
+
+
+class Predictor(AnyPredictor):
     """A trained model, ready to use: `il_morph.load("results/f.model").predict([("walk", "V;PST")])`."""
 
-    def __init__(self, model: Model):
-        self.vocabulary = model.vocabulary
+    def __init__(self, model: Model, name: str = "a model"):
+        self.model, self.name, self.vocabulary = model, name, model.vocabulary
         self.inference = inference_of(model.weights, model.vocabulary)
+
+    def __reduce__(self) -> tuple:
+        """A copy arranges the weights anew."""
+        return Predictor, (self.model, self.name)
 
     @classmethod
     def load(cls, path: PathLike) -> Predictor:
-        return cls(load_model(path))
+        return cls(load_model(path), str(path))
 
-    def predict(self, items: Iterable[Union[str, tuple[str, str]]], beam_width: int = BEAM_WIDTH) -> list[str]:
-        """The output for each (input, features); a plain string has no features."""
-        if isinstance(items, str):
-            raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
-        samples = [normalised(sample_of(item), self.vocabulary.settings.unicode) for item in items]
-        self.warn_of_unknown(samples)
-        return [hypotheses[0].output for hypotheses in self.hypotheses(samples, beam_width)]
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        return [self.vocabulary]
 
-    def warn_of_unknown(self, samples: Sequence[Sample]) -> None:
-        """Features are left out and letters are guesses where training did not show them: worth a warning."""
-        for about in (warning_about_features, warning_about_forms):
-            warning = about(self.vocabulary, samples)
-            if warning:
-                log.warning("%s", warning)
+    def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
+               mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
+        found = self.hypotheses(samples, beam_width, batch_size)
+        if mass is None:
+            return [self._predictions(sample, hypotheses[:number]) for sample, hypotheses in zip(samples, found)]
+        ranked = [merged(self._predictions(sample, hypotheses)) for sample, hypotheses in zip(samples, found)]
+        short = [n for n, predictions in enumerate(ranked) if share_of(predictions) < mass]
+        if short and beam_width < WIDEST:
+            twice = min(2 * max(beam_width, 1), WIDEST)
+            for n, wider in zip(short, self.ranked([samples[n] for n in short], None, twice, mass, batch_size)):
+                ranked[n] = wider
+        return [up_to_mass(predictions, mass)[:number] for predictions in ranked]
 
     def hypotheses(self, samples: Sequence[Sample], beam_width: int = BEAM_WIDTH, batch_size: int = 128,
                    progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
         """All hypotheses of the beam for each sample, best first."""
-        return decode(self.inference, [self.vocabulary.instance(sample) for sample in samples],
-                      beam_width, batch_size, progress)
+        instances = [self.vocabulary.instance(sample) for sample in samples]
+        with one_thread():
+            return decode(self.inference, instances, beam_width, batch_size, progress)
 
     def describe(self, sample: Sample, hypothesis: Hypothesis) -> str:
         return describe(hypothesis.actions, self.vocabulary.instance(sample), self.vocabulary)
+
+    def _predictions(self, sample: Sample, hypotheses: Sequence[Hypothesis]) -> list[Prediction]:
+        return [Prediction(each.output, each.log_probability, self.describe(sample, each)) for each in hypotheses]
+
+    def __repr__(self) -> str:
+        vocabulary, training = self.vocabulary, self.model.training
+        how = "".join(f", {name} {training[name]}" for name in ("mode", "seed") if name in training)
+        features = f", {len(vocabulary.features) - 1} features, {len(vocabulary.bundles)} bundles"
+        return (f"<{self.name}: {vocabulary.system.name} transducer{how}; reads {vocabulary.format.described(3)}; "
+                f"{len({*vocabulary.characters.symbols} - {*vocabulary.system.specials})} characters"
+                f"{features if vocabulary.format.separator else ''}>")
+
+
+def names_of_pos(feature: str) -> tuple[str, str]:
+    """`pos=V` is called V, too."""
+    return feature, feature.split("=", 1)[-1]
+
+
+def merged(predictions: Sequence[Prediction]) -> list[Prediction]:
+    """Each output once, with its best actions and the probability of all that write it, best first."""
+    by_output: dict[str, list[Prediction]] = {}
+    for prediction in predictions:
+        by_output.setdefault(prediction.output, []).append(prediction)
+    together = [Prediction(output, log_sum([each.log_probability for each in same]), same[0].actions)
+                for output, same in by_output.items()]
+    return sorted(together, key=lambda prediction: -prediction.log_probability)
+
+
+def log_sum(log_probabilities: Sequence[float]) -> float:
+    """The log of the sum of probabilities, which is at most 1."""
+    highest = max(log_probabilities)
+    return min(highest + math.log(math.fsum(math.exp(each - highest) for each in log_probabilities)), 0.0)
+
+
+def share_of(predictions: Sequence[Prediction]) -> float:
+    return math.fsum(prediction.probability for prediction in predictions)
+
+
+def up_to_mass(predictions: Sequence[Prediction], mass: float) -> list[Prediction]:
+    """As many predictions as it takes to reach this share of the probability."""
+    taken: list[Prediction] = []
+    for prediction in predictions:
+        if share_of(taken) >= mass - 1e-9:
+            break
+        taken.append(prediction)
+    return taken

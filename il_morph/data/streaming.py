@@ -1,0 +1,104 @@
+"""Data in blocks, in constant memory: from a file in bulk, from a pipe or a terminal as the lines come in."""
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import BinaryIO, Optional, cast
+
+from il_morph.data.encodings import decode, name_of, split_lines
+from il_morph.data.reading import Data, Way, parse_data, samples_of
+from il_morph.data.rows import Rows, fields_of, header_of, trimmed
+from il_morph.data.spelling import normalised
+from il_morph.errors import InputError
+from il_morph.files import STREAM, PathLike
+
+BLOCK = 1 << 17  # bytes
+
+
+@dataclass(frozen=True)
+class DataStream:
+    """The data of a file or stream, block by block. How it is read is decided by the first block."""
+
+    path: PathLike
+    way: Way
+
+    @property
+    def name(self) -> str:
+        return name_of(self.path)
+
+    @property
+    def is_file(self) -> bool:
+        """Can it be read more than once?"""
+        try:
+            return str(self.path) != STREAM and stat.S_ISREG(os.stat(self.path).st_mode)
+        except OSError:
+            return True  # which is for opening it to say
+
+    def __iter__(self) -> Iterator[Data]:
+        first: Optional[Data] = None
+        start = 1
+        for content in blocks_of_lines(self.path):
+            data = parse_data(content, self.name, self.way) if first is None else self._more(content, first, start)
+            first = first or data
+            start += content.count(b"\n")
+            yield data
+
+    def _more(self, content: bytes, first: Data, start: int) -> Data:
+        """A block that is read as the first one was."""
+        delimiter, width = first.rows.delimiter, len(first.format.columns)
+        lines = split_lines(content, self.name, start)
+        rows = Rows(self.name, [trimmed(fields_of(line, delimiter, f"{self.name}, line {number}"), width)
+                                for number, line in enumerate(lines, start)], delimiter, start=start)
+        samples = samples_of(rows, first.format)
+        covered = first.samples[0].output is None
+        for index, sample in enumerate(samples):
+            if (sample.output is None) != covered:
+                raise InputError(f"{rows.where(index)}: {'an' if covered else 'no'} output, unlike the lines before; "
+                                 "give an output on every line or on none")
+        samples = [normalised(sample, self.way.unicode) for sample in samples]
+        return Data(self.name, first.format, samples, rows, self.way.unicode)
+
+
+def blocks_of_lines(path: PathLike) -> Iterator[bytes]:
+    """Whole lines; blank ones at the end of a block are kept for the next: at the end of all they do not count."""
+    rest, blocks = b"", 0
+    for chunk in chunks_of(path):
+        rest += chunk
+        end = end_of_lines(rest)
+        if end and (blocks or not may_be_header(rest[:end], path)):
+            yield rest[:end]
+            rest, blocks = rest[end:], blocks + 1
+    if rest.strip(b"\r\n") or not blocks:
+        yield rest
+
+
+def chunks_of(path: PathLike) -> Iterator[bytes]:
+    """What can be read at once, at most a block: of a pipe or terminal what has come in."""
+    with ExitStack() as stack:
+        try:
+            stream = cast(BinaryIO, sys.stdin.buffer if str(path) == STREAM else stack.enter_context(open(path, "rb")))
+            while True:
+                chunk = stream.read1(BLOCK)  # type: ignore[attr-defined]
+                if not chunk:
+                    return
+                yield chunk
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def end_of_lines(content: bytes) -> int:
+    """Where the last whole line ends that is not blank; 0 if there is none."""
+    filled = content[:content.rfind(b"\n") + 1].rstrip(b"\r\n")
+    return content.index(b"\n", len(filled)) + 1 if filled else 0
+
+
+def may_be_header(content: bytes, path: PathLike) -> bool:
+    """A single line that names columns waits for the next line, which shows if it is a header row."""
+    if content.count(b"\n") > 1:
+        return False
+    line = decode(content, name_of(path)).rstrip("\r\n")
+    return any(header_of([fields, [""]]) is not None for fields in (line.split(delimiter) for delimiter in "\t,;"))

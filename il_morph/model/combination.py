@@ -1,0 +1,189 @@
+"""Several models that answer as one: their outputs vote, or the search takes the mean of their probabilities."""
+from __future__ import annotations
+
+import logging
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Optional
+
+import numpy as np
+
+from il_morph.data.formats import Sample
+from il_morph.data.spelling import examples
+from il_morph.errors import InputError
+from il_morph.files import PathLike
+from il_morph.model.inference import Encoded, Inference, States
+from il_morph.model.modelfile import load_model
+from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, up_to_mass
+from il_morph.model.search import BEAM_WIDTH
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.results import RunFolder
+
+VOTE, AVERAGE = "vote", "average"
+COMBINATIONS = (VOTE, AVERAGE)
+
+log = logging.getLogger(__name__)
+
+
+def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredictor:
+    """The models of these paths: model files, results folders, or folders with a results folder for each seed."""
+    if combine not in COMBINATIONS:
+        raise InputError(f"models are combined by one of {', '.join(COMBINATIONS)}, not {combine!r}")
+    found = [model for path in paths for model in model_paths(path)]
+    if not found:
+        raise InputError("there is no model: give the path of at least one")
+    members = [Predictor(load_model(path), str(path)) for path in found]
+    if len(members) == 1:
+        return members[0]
+    return Vote(members) if combine == VOTE else Average(members)
+
+
+def model_paths(path: PathLike) -> list[Path]:
+    """A model file; that of a results folder; those of the seeds 1, 2, … in a folder."""
+    folder = RunFolder(path)
+    if not folder.path.is_dir() or folder.model.exists():
+        return [folder.model if folder.path.is_dir() else folder.path]
+    names = [each.name for each in folder.path.iterdir() if each.name.isascii() and each.name.isdecimal()]
+    seeds = [RunFolder(folder.path / name) for name in sorted(names, key=int)]
+    for seed in seeds:
+        if not seed.finished:
+            log.warning("%s is not finished: %s", seed.path, "its best model so far is taken"
+                        if seed.model.exists() else "there is no model yet, and it is left out")
+    return [seed.model for seed in seeds if seed.model.exists()] or [folder.model]
+
+
+def refuse_different(members: Sequence[Predictor], names: Sequence[str], error: Callable[[str], InputError]) -> None:
+    """These settings must be the same in all models."""
+    first = members[0]
+    for other in members[1:]:
+        for name in names:
+            one, another = (getattr(each.vocabulary.settings, name) for each in (first, other))
+            if one != another:
+                raise error(f"{first.name} was trained with {name.replace('_', '-')} {one}, {other.name} with {another}")
+
+
+def refuse_different_data(members: Sequence[Predictor]) -> None:
+    """Models that answer together read the same data."""
+    refuse_different(members, ["format", "unicode"], lambda reason: InputError(
+        f"the models cannot be combined: {reason}; combine models of the same data"))
+
+
+class Vote(AnyPredictor):
+    """Each model has a vote, the output that most have wins, and a tie goes to the first model among the tied.
+
+    The probability of an output is its share of the votes, its actions are those of the first model that wrote it.
+    """
+
+    def __init__(self, members: Sequence[Predictor]):
+        refuse_different_data(members)
+        self.members = list(members)
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        return [member.vocabulary for member in self.members]
+
+    def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
+               mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
+        answers = [member.ranked(samples, 1, beam_width, batch_size=batch_size) for member in self.members]
+        voted = [voted_for([found[0] for found in of_sample]) for of_sample in zip(*answers)]
+        return [up_to_mass(found, mass or 1)[:number] for found in voted]
+
+    def __repr__(self) -> str:
+        return f"<vote of {len(self.members)} models: {', '.join(map(repr, self.members))}>"
+
+
+def voted_for(bests: Sequence[Prediction]) -> list[Prediction]:
+    """Each output once, the one with the most votes first."""
+    votes, first = Counter(best.output for best in bests), {best.output: best for best in reversed(bests)}
+    return [Prediction(output, math.log(number / len(bests)), first[output].actions)
+            for output, number in votes.most_common()]  # equal counts stay in the order of the models
+
+
+class Average(Predictor):
+    """One search in which the probability of an action is the mean of those that the models give it."""
+
+    def __init__(self, members: Sequence[Predictor]):
+        refuse_different_data(members)
+        refuse_different_actions(members)
+        super().__init__(members[0].model, members[0].name)
+        self.members = list(members)
+        self.inference = AverageInference([member.inference for member in members])  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple:
+        return Average, (self.members,)
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        return [member.vocabulary for member in self.members]
+
+    def __repr__(self) -> str:
+        return f"<average of {len(self.members)} models: {', '.join(map(repr, self.members))}>"
+
+
+def refuse_different_actions(members: Sequence[Predictor]) -> None:
+    """A mean is over the same actions at the same place of the input."""
+    refuse_different(members, ["transducer", "tag_wraps"], unaveraged)
+    first = members[0]
+    for other in members[1:]:
+        different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
+        if different:
+            raise unaveraged(f"only one of {first.name} and {other.name} can insert {examples(different)}")
+
+
+def unaveraged(reason: str) -> InputError:
+    return InputError(f"the probabilities of these models have no mean, since they have different actions ({reason}); "
+                      "let them vote")
+
+
+@dataclass
+class AverageEncoded:
+    """The samples as each model has encoded them."""
+
+    members: list[Encoded]
+
+    @property
+    def ends(self) -> np.ndarray:
+        return self.members[0].ends
+
+
+@dataclass
+class AverageStates:
+    """The same rows in the states of each model."""
+
+    members: list[States]
+
+    def take(self, rows: np.ndarray) -> AverageStates:
+        return AverageStates([states.take(rows) for states in self.members])
+
+
+class AverageInference:
+    """What a search asks of a network, answered by several. Actions have the indices of the first one's vocabulary."""
+
+    def __init__(self, members: Sequence[Inference]):
+        self.members, self.vocabulary = members, members[0].vocabulary
+        self.advance = members[0].advance
+        symbols = self.vocabulary.actions.symbols
+        self.indices = [np.array([member.vocabulary.actions.positions[symbol] for symbol in symbols])
+                        for member in members]  # of each action in each model
+
+    def encode(self, instances: Sequence[Instance]) -> AverageEncoded:
+        return AverageEncoded([member.encode([member.vocabulary.instance(each.sample) for each in instances])
+                               for member in self.members])
+
+    def initial_states(self) -> AverageStates:
+        return AverageStates([member.initial_states() for member in self.members])
+
+    def step(self, encoded: AverageEncoded, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
+             states: AverageStates) -> AverageStates:
+        return AverageStates([
+            member.step(each, rows, positions, indices[actions], state) for member, each, indices, state
+            in zip(self.members, encoded.members, self.indices, states.members)])
+
+    def log_probabilities(self, states: AverageStates, at_end: np.ndarray) -> np.ndarray:
+        """log of the mean P over the valid actions of each row; −inf for the others."""
+        each = [member.log_probabilities(state, at_end)[:, indices]
+                for member, state, indices in zip(self.members, states.members, self.indices)]
+        return np.logaddexp.reduce(each) - math.log(len(each))

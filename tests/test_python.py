@@ -1,0 +1,303 @@
+"""The Python interface, used as a user would."""
+import copy
+import math
+import pickle
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import il_morph
+from experiments.benchmark.simple_search import OneByOne, step_log_probabilities
+from il_morph.data.formats import Sample
+from il_morph.evaluation.voting import vote
+from il_morph.model import threads
+from il_morph.model.combination import Average, Vote
+from il_morph.model.modelfile import save_model
+from il_morph.model.predictor import Prediction, Predictor, merged, up_to_mass
+from tests.cli import DEV, Data
+from tests.random_models import TAGGED, random_model
+from tests.test_decoding import ending_model
+
+SCRIPT = """
+import sys
+import il_morph
+
+train, dev, test, results = sys.argv[1:]
+m = il_morph.train(train, dev, results, model="ca-d", test_path=test, epochs=2, dynet_seed=3, beam_widths=[4],
+                   input=8, feat_input=4, enc_hidden=8, dec_hidden=8, dynet_mem=16, pos_emb=True, il_bias_inserts=None)
+print(m)
+again = il_morph.load(results, results)
+lines = [line.rstrip("\\n").split("\\t") for line in open(test, encoding="utf-8")]
+items = [(lemma, tag) for lemma, form, tag in lines]
+assert m.predict(items) == again.predict(items) == [found[0].output for found in m.nbest(items, n=2)]
+for form in m.paradigm("walk", pos="V"):
+    print(form.features, form.output, f"{form.probability:.3f}", form.count)
+print(il_morph.evaluate(test, m.predict(items)).accuracy)
+print(il_morph.evaluate(test, results + "/f.beam4.test.predictions").accuracy)
+try:
+    m.predict(("walk", "V;PST"))
+except il_morph.InputError as error:
+    print(error)
+"""
+
+
+def test_a_short_script_trains_loads_predicts_and_evaluates(data: Data, tmp_path):
+    pytest.importorskip("dynet")
+    results = str(tmp_path / "results")
+    done = subprocess.run([sys.executable, "-c", SCRIPT, data("train"), data("dev"), data("test"), results],
+                          capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    shown, *forms, accuracy, same, refusal = done.stdout.splitlines()
+    assert shown.startswith(f"<{results}")
+    assert 'haem transducer, mode il, seed 3; reads input, output, features separated by ";"; 14 characters' in shown
+    assert [line.split(" ")[0] for line in forms] == ["V;PRS", "V;PST"]
+    assert [line.split(" ")[-1] for line in forms] == ["3", "3"]
+    assert accuracy == same and 0 <= float(accuracy) <= 100
+    assert refusal == "predict takes a list of pairs: write [('walk', 'V;PST')]"
+
+
+@pytest.mark.parametrize("flags, message", [({"epocs": 1}, "unknown flag --epocs"), ({"epochs": "many"}, "--epochs takes"),
+                                            ({"il_rules": "none"}, "--il-rules takes"),
+                                            ({"force": False}, "--no-force"), ({"model": "best"}, "--model takes")])
+def test_train_from_python_has_the_errors_of_the_command(data, tmp_path, flags, message):
+    with pytest.raises(il_morph.InputError, match=message):
+        il_morph.train(data("train"), data("dev"), tmp_path / "results", **flags)
+    assert not (tmp_path / "results").exists()
+
+
+def test_evaluate_takes_a_file_or_a_list_of_outputs(data):
+    right = [form for _, _, form in DEV]
+    assert il_morph.evaluate(data("dev"), right).accuracy == 100
+    assert il_morph.evaluate(data("dev"), [right[0], *[""] * 3]).accuracy == 25
+    assert il_morph.evaluate(data("dev"), data("dev")).accuracy == 100
+    assert il_morph.evaluate(data("dev"), right, columns="input,output,features").by_pos["V"] == (100, 2)
+    with pytest.raises(il_morph.InputError, match="3 outputs for the 4 lines"):
+        il_morph.evaluate(data("dev"), right[:3])
+    with pytest.raises(il_morph.InputError, match="output is missing"):
+        il_morph.evaluate(data("dev"), right, columns="input,features")
+
+
+# What goes in, and what comes out
+
+@pytest.fixture
+def predictor() -> Predictor:
+    return Predictor(ending_model())
+
+
+def test_a_bare_pair_is_refused(predictor):
+    for pair in (("walk", "V;PST"), ["walk", "V;PST"], ("alma", "N;ACC;PL")):
+        with pytest.raises(il_morph.InputError, match=r"predict takes a list of pairs: write \[\('(walk|alma)'"):
+            predictor.predict(pair)
+    assert len(predictor.predict(["walk", "sing"])) == 2
+    plain = Predictor(ending_model(format="no-features", pos_emb=False))
+    assert plain.predict(("walk", "sing")) == plain.predict(["walk", "sing"])
+
+
+def test_a_reserved_symbol_is_refused(predictor):
+    with pytest.raises(il_morph.InputError, match="⟪ is reserved"):
+        predictor.predict([("⟪walk", "V;PST")])
+
+
+def test_nbest_has_outputs_probabilities_and_actions(predictor):
+    items = [(sample.input, sample.tag) for sample in TAGGED]
+    expected = predictor.hypotheses([Sample(*item, None) for item in items], 6)
+    found = predictor.nbest(items, n=6)
+    assert [[each.output for each in of] for of in found] == [[each.output for each in of] for of in expected]
+    assert [each.probability for each in found[0]] == pytest.approx([math.exp(h.log_probability) for h in expected[0]])
+    assert found[0][0].actions == predictor.describe(Sample(*items[0], None), expected[0][0])
+    assert [len(of) for of in predictor.nbest(items)] == [4] * len(items)
+    for n, mass in ((0, None), (None, 0), (None, 1.5)):
+        with pytest.raises(il_morph.InputError, match="takes"):
+            predictor.nbest(items, n, mass=mass)
+
+
+@pytest.mark.parametrize("mass", [0.05, 0.3, 0.6])
+def test_mass_is_reached_by_as_few_different_outputs_as_possible(mass):
+    model = random_model(scale=2)
+    model.weights["output.b"][[2, 3, 4]] += 4
+    predictor = Predictor(model)
+    for found in predictor.nbest([(sample.input, sample.tag) for sample in TAGGED], mass=mass):
+        assert len({each.output for each in found}) == len(found)
+        probabilities = [each.probability for each in found]
+        assert probabilities == sorted(probabilities, reverse=True)
+        assert sum(probabilities[:-1]) < mass <= sum(probabilities) + 1e-9 <= 1 + 1e-6
+
+
+def test_the_beam_widens_until_the_mass_is_reached():
+    model = random_model(scale=2)
+    model.weights["output.b"][[2, 3, 4]] += 4
+    predictor = Predictor(model)
+    narrow, = predictor.nbest([("walk", "V;PST")], n=1000, beam_width=4)
+    wide, = predictor.nbest([("walk", "V;PST")], mass=0.6, beam_width=4)
+    assert sum(each.probability for each in narrow) < 0.6 < sum(each.probability for each in wide)
+
+
+def test_outputs_of_several_action_sequences_are_merged():
+    ways = [Prediction("a", -1.0, "a"), Prediction("b", -1.2, "b"), Prediction("b", -1.3, "-a +b"),
+            Prediction("c", -900.0, "c")]
+    together = merged(ways)
+    assert [(each.output, each.actions) for each in together] == [("b", "b"), ("a", "a"), ("c", "c")]
+    assert together[0].probability == pytest.approx(ways[1].probability + ways[2].probability)
+    assert [each.output for each in up_to_mass(together, 0.5)] == ["b"]
+    assert merged([Prediction("c", -900.0, "c")] * 2)[0].log_probability == pytest.approx(-900 + 0.6931, abs=1e-3)
+
+
+# Several models
+
+def saved(folder, seeds, **settings):
+    for seed in seeds:
+        (folder / str(seed)).mkdir(parents=True)
+        save_model(folder / str(seed) / "f.model", ending_model(seed, **settings))
+        (folder / str(seed) / "f.stats").write_text("{}")
+    return folder
+
+
+def test_load_takes_files_results_folders_and_folders_of_seeds(tmp_path):
+    folder = saved(tmp_path / "results", (1, 2, 10))
+    (folder / "notes").mkdir()
+    names = [str(folder / seed / "f.model") for seed in ("1", "2", "10")]
+    for paths in ([folder], [folder / "1", folder / "2", folder / "10"], names, [[*names]], [folder / "1", names[1:]]):
+        loaded = il_morph.load(*paths)
+        assert isinstance(loaded, Vote)
+        assert [member.name for member in loaded.members] == names
+        assert all(name in repr(loaded) for name in names)
+    assert isinstance(il_morph.load(folder / "2"), Predictor)
+    for nothing in ([], [tmp_path]):
+        with pytest.raises(il_morph.InputError, match="there is no model|cannot read"):
+            il_morph.load(*nothing)
+    with pytest.raises(il_morph.InputError, match="one of vote, average, not 'mean'"):
+        il_morph.load(folder, combine="mean")
+
+
+def test_unfinished_seeds_are_warned_about(tmp_path, caplog):
+    folder = saved(tmp_path / "results", (1, 2))
+    (folder / "2" / "f.stats").unlink()
+    (folder / "3").mkdir()
+    assert len(il_morph.load(folder).members) == 2
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{folder / '2'} is not finished: its best model so far is taken",
+        f"{folder / '3'} is not finished: there is no model yet, and it is left out"]
+
+
+ITEMS = [(word, tag) for word in ("walk", "sing", "mouse", "so", "gone", "tall") for tag in ("V;PST", "N;PL")]
+
+
+def test_the_vote_is_that_of_the_paper():
+    members = [Predictor(ending_model(seed)) for seed in range(5)]
+    outputs = [member.predict(ITEMS) for member in members]
+    expected = [vote(of_item) for of_item in zip(*outputs)]
+    assert Vote(members).predict(ITEMS) == expected
+    for found, of_item in zip(Vote(members).nbest(ITEMS, n=9, beam_width=4), zip(*outputs)):
+        assert {each.output: round(5 * each.probability) for each in found} == {
+            output: of_item.count(output) for output in of_item}
+    assert [form.output for form in Vote(members).paradigm("walk")] == [
+        vote(of) for of in zip(*([form.output for form in member.paradigm("walk")] for member in members))]
+
+
+def test_the_average_of_a_model_with_itself_is_the_model():
+    predictor = Predictor(ending_model(3))
+    twice = Average([predictor, Predictor(ending_model(3))])
+    samples = [Sample(*item, None) for item in ITEMS]
+    for found, expected in zip(twice.hypotheses(samples), predictor.hypotheses(samples)):
+        assert [h.actions for h in found] == [h.actions for h in expected]
+        assert [h.log_probability for h in found] == pytest.approx([h.log_probability for h in expected], abs=1e-4)
+
+
+@pytest.mark.parametrize("settings", [{}, {"transducer": "hard"}, {"param_tying": False}])
+def test_the_average_is_the_mean_probability_of_each_action(settings):
+    """Other vocabularies may have the same actions in another order: actions are aligned by their symbols."""
+    members = [Predictor(ending_model(1, **settings)), Predictor(ending_model(2, samples=TAGGED[::-1], **settings))]
+    first, second = (member.vocabulary for member in members)
+    assert first.actions.symbols != second.actions.symbols
+    samples = [Sample(*item, None) for item in ITEMS]
+    for sample, hypotheses in zip(samples, Average(members).hypotheses(samples)):
+        for found in hypotheses:
+            symbols = [first.actions.symbols[action] for action in found.actions]
+            ways = []
+            for member in members:
+                actions = [member.vocabulary.actions.positions[symbol] for symbol in symbols]
+                rows = step_log_probabilities(OneByOne(member.inference), member.vocabulary.instance(sample), actions)
+                ways.append([math.exp(row[action]) for row, action in zip(rows, actions)])
+            expected = sum(math.log((one + other) / 2) for one, other in zip(*ways))
+            assert found.log_probability == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("settings, message", [
+    ({"transducer": "hard"}, "transducer haem, .* with hard"), ({"tag_wraps": "close"}, "tag-wraps both"),
+    ({"samples": [*TAGGED, Sample("xyz", "N", "q")]}, "can insert q, x, y, …"),
+])
+def test_models_with_different_actions_can_vote_but_have_no_average(settings, message):
+    members = [Predictor(ending_model(1)), Predictor(ending_model(2, **settings))]
+    with pytest.raises(il_morph.InputError, match=message):
+        Average(members)
+    assert len(Vote(members).predict(ITEMS)) == len(ITEMS)
+
+
+def test_models_of_different_data_are_not_combined(tmp_path):
+    members = [Predictor(ending_model(1), "one"), Predictor(ending_model(2, format="sigmorphon2016"), "two")]
+    for combine in (Vote, Average):
+        with pytest.raises(il_morph.InputError, match="one was trained with format sigmorphon2017, two with sigm"):
+            combine(members)
+
+
+@pytest.mark.parametrize("combine", [Vote, Average])
+def test_combinations_can_be_pickled_and_copied(combine):
+    predictor = combine([Predictor(ending_model(seed)) for seed in (1, 2)])
+    expected = predictor.predict(ITEMS)
+    for other in (pickle.loads(pickle.dumps(predictor)), copy.deepcopy(predictor)):
+        assert type(other) is combine and other.predict(ITEMS) == expected
+
+
+# Threads of NumPy
+
+def threads_now() -> set:
+    from threadpoolctl import threadpool_info
+
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_products_have_one_thread_while_a_predictor_works():
+    pytest.importorskip("threadpoolctl")
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads_now()
+        with threads.one_thread():
+            assert threads_now() <= {1}
+            with threads.one_thread():
+                assert threads_now() <= {1}
+            assert threads_now() <= {1}
+        assert threads_now() == before
+
+
+def test_only_the_call_that_sets_the_limit_takes_it_away():
+    pytest.importorskip("threadpoolctl")
+    from threadpoolctl import threadpool_limits
+
+    def work():
+        with threads.one_thread():
+            inside.set()
+            leave.wait(60)
+
+    with threadpool_limits(2, user_api="blas"):
+        before, inside, leave = threads_now(), threading.Event(), threading.Event()
+        thread = threading.Thread(target=work)
+        with threads.one_thread():
+            thread.start()
+            inside.wait(60)
+            assert threads_now() <= {1}
+        assert threads_now() == before
+        leave.set()
+        thread.join()
+        assert threads_now() == before
+
+
+def test_predictors_work_without_threadpoolctl(monkeypatch, predictor):
+    expected = predictor.predict(ITEMS)
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    threads._controller.cache_clear()
+    assert predictor.predict(ITEMS) == expected
+    assert threads._controller() is None
+    threads._controller.cache_clear()
