@@ -20,6 +20,7 @@ from il_morph.errors import InputError
 COMMANDS = {
     "train": "train a model, decode and score the development and test data",
     "predict": "transduce a file with a trained model",
+    "paradigm": "show all forms of a lemma",
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",
     "split": "split a file into training, development and test data",

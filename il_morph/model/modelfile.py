@@ -5,8 +5,9 @@
     NAME.npy        one float32 array per weight, in NumPy's .npy format, without pickle
 
 `settings` are the fields of ModelSettings, `vocabulary` the symbols of each index in order
-(characters, actions, features; pos and attributes where the model has them), `training` says how
-the model came about and is not needed to use it. The names and shapes of the weights, and what the
+(characters, actions, features; pos and attributes where the model has them) and `bundles`, the feature
+bundles of the training data with their counts: [["V;PST", 12], …] (files of version 1.0 have none).
+`training` says how the model came about and is not needed to use it. The names and shapes of the weights, and what the
 columns of their matrices read, are those of il_morph/model/architecture.py.
 """
 

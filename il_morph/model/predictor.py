@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Callable, Optional, Union
 
 from il_morph.data.formats import Sample
@@ -57,12 +59,26 @@ def warning_about_forms(vocabulary: Vocabulary, samples: Sequence[Sample]) -> Op
             f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
 
 
+@dataclass(frozen=True)
+class Form:
+    """A cell of a paradigm; `count` is how often training showed its features."""
+
+    features: str
+    output: str
+    probability: float
+    count: int
+
+
 class Predictor:
     """A trained model, ready to use: `il_morph.load("results/f.model").predict([("walk", "V;PST")])`."""
 
     def __init__(self, model: Model):
-        self.vocabulary = model.vocabulary
+        self.model, self.vocabulary = model, model.vocabulary
         self.inference = Inference(model.weights, model.vocabulary)
+
+    def __reduce__(self) -> tuple:
+        """A copy arranges the weights anew."""
+        return Predictor, (self.model,)
 
     @classmethod
     def load(cls, path: PathLike) -> Predictor:
@@ -75,6 +91,26 @@ class Predictor:
         samples = [normalised(sample_of(item), self.vocabulary.settings.unicode) for item in items]
         self.warn_of_unknown(samples)
         return [hypotheses[0].output for hypotheses in self.hypotheses(samples, beam_width)]
+
+    def paradigm(self, lemma: str, pos: Optional[str] = None, beam_width: int = BEAM_WIDTH) -> list[Form]:
+        """The output for each feature bundle of the training data, those of one part of speech if it is given."""
+        bundles = self.bundles(pos)
+        samples = [normalised(sample_of((lemma, tag)), self.vocabulary.settings.unicode) for tag in bundles]
+        return [Form(tag, found[0].output, math.exp(found[0].log_probability), self.vocabulary.bundles[tag])
+                for tag, found in zip(bundles, self.hypotheses(samples, beam_width))]
+
+    def bundles(self, pos: Optional[str] = None) -> list[str]:
+        """The feature bundles of the training data in alphabetical order, those of one part of speech if it is given."""
+        known = sorted(self.vocabulary.bundles)
+        if not known:
+            raise InputError("the model has no features, so there is no paradigm"
+                             if self.vocabulary.format.separator is None else "the model file does not keep the feature "
+                             "bundles of its training data, as those of il-morph 1.0: train the model again")
+        chosen = [tag for tag in known if pos is None or pos in names_of_pos(self.vocabulary.format.features(tag)[0])]
+        if not chosen:
+            there = dict.fromkeys(self.vocabulary.format.features(tag)[0] for tag in known)
+            raise InputError(f"the training data has no part of speech {pos!r}; there is: {', '.join(there)}")
+        return chosen
 
     def warn_of_unknown(self, samples: Sequence[Sample]) -> None:
         """Features are left out and letters are guesses where training did not show them: worth a warning."""
@@ -91,3 +127,8 @@ class Predictor:
 
     def describe(self, sample: Sample, hypothesis: Hypothesis) -> str:
         return describe(hypothesis.actions, self.vocabulary.instance(sample), self.vocabulary)
+
+
+def names_of_pos(feature: str) -> tuple[str, str]:
+    """`pos=V` is called V, too."""
+    return feature, feature.split("=", 1)[-1]

@@ -62,11 +62,16 @@ class Vocabulary:
     features: Index
     pos: Optional[Index]
     attributes: Optional[Index] = None
+    bundles: dict[str, int] = field(default_factory=dict)  # the tags of the training data and how often each came
     format: DataFormat = field(init=False)
 
     def __post_init__(self) -> None:
         self.format = self.settings.data_format
         self.system = SYSTEMS[self.settings.transducer]
+
+    def __reduce__(self) -> tuple:
+        """A copy comes about as from a model file."""
+        return Vocabulary.from_dict, (self.as_dict(), self.settings)
 
     @classmethod
     def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> "Vocabulary":
@@ -88,6 +93,8 @@ class Vocabulary:
 
     def _add_features(self, tag: str) -> None:
         pos, features = self.split(tag)
+        if self.format.separator is not None:
+            self.bundles[tag] = self.bundles.get(tag, 0) + 1
         if self.pos is not None:
             self.pos.add(pos)
         for feature in features:
@@ -148,14 +155,24 @@ class Vocabulary:
         """What the model file keeps."""
         indices = {"characters": self.characters, "actions": self.actions, "features": self.features,
                    "pos": self.pos, "attributes": self.attributes}
-        return {name: index.symbols for name, index in indices.items() if index is not None}
+        lists = {name: index.symbols for name, index in indices.items() if index is not None}
+        return {**lists, "bundles": [[tag, number] for tag, number in self.bundles.items()]}
 
     @classmethod
     def from_dict(cls, lists: dict, settings: ModelSettings) -> "Vocabulary":
         actions = Index(lists["actions"])
         characters = actions if settings.param_tying else Index(lists["characters"])
         optional = {name: Index(lists[name]) if name in lists else None for name in ("pos", "attributes")}
-        return cls(settings, characters, actions, Index(lists["features"]), **optional)
+        return cls(settings, characters, actions, Index(lists["features"]), **optional,
+                   bundles=counted_bundles(lists.get("bundles", [])))
+
+
+def counted_bundles(pairs: Sequence) -> dict[str, int]:
+    """The bundles of a model file: pairs of a tag and how often it came. Older files have none."""
+    bundles = {tag: number for tag, number in pairs}
+    if not all(isinstance(tag, str) and type(number) is int and number > 0 for tag, number in bundles.items()):
+        raise ValueError("its bundles are no pairs of features and a number")
+    return bundles
 
 
 def attribute(feature: str) -> str:

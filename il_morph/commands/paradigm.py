@@ -1,0 +1,69 @@
+"""Show all forms of a lemma.
+
+Usage:
+  il-morph paradigm [options] MODEL LEMMA...
+
+One form for each feature bundle of the training data, with its probability.
+
+Arguments:
+  MODEL  the f.model of a training run, or its results folder
+  LEMMA  the lemma; several get a table each
+
+Options:
+  --pos=POS         only the bundles of this part of speech, which is their first feature
+  --format=NAME     text, tsv (lemma, features, form, probability) or markdown (default text)
+  --beam-width=N    width of the beam; 1 or 0 is greedy search (default 4)
+  -h --help         show this text
+"""
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from il_morph.commands.arguments import choice, integer, optional, parse_arguments
+from il_morph.model.predictor import Form, Predictor
+from il_morph.model.search import BEAM_WIDTH
+from il_morph.model.settings import MAX_BEAM_WIDTH
+
+FORMATS = ("text", "tsv", "markdown")
+
+
+def run(argv: list[str]) -> int:
+    args = parse_arguments(__doc__, argv)
+    table = {"text": as_text, "tsv": as_tsv, "markdown": as_markdown}[optional(choice, args, "--format", "text", FORMATS)]
+    width = optional(integer, args, "--beam-width", BEAM_WIDTH, 0, MAX_BEAM_WIDTH)
+    predictor = Predictor.load(args["MODEL"])
+    tables = [table(lemma, predictor.paradigm(lemma, args["--pos"], width)) for lemma in args["LEMMA"]]
+    print(("\n" if table is as_tsv else "\n\n").join(tables))
+    return 0
+
+
+def as_text(lemma: str, forms: Sequence[Form]) -> str:
+    widths = [max(map(width_of, column)) for column in zip(*((form.features, form.output) for form in forms))]
+    rows = [f"  {padded(form.features, widths[0])}  {padded(form.output, widths[1])}  {form.probability:.3f}"
+            for form in forms]
+    return "\n".join([lemma, *rows])
+
+
+def as_tsv(lemma: str, forms: Sequence[Form]) -> str:
+    return "\n".join(f"{lemma}\t{form.features}\t{form.output}\t{form.probability:.6f}" for form in forms)
+
+
+def as_markdown(lemma: str, forms: Sequence[Form]) -> str:
+    rows = [f"| {escaped(form.features)} | {escaped(form.output)} | {form.probability:.3f} |" for form in forms]
+    return "\n".join([f"| features | {escaped(lemma)} | probability |", "|---|---|---:|", *rows])
+
+
+def escaped(text: str) -> str:
+    """Markdown takes a bar for the end of a cell, and other signs for its own."""
+    return "".join(f"\\{character}" if character in "\\|`*_<>[]" else character for character in text)
+
+
+def width_of(text: str) -> int:
+    """The columns that a text takes on a terminal."""
+    return sum(0 if unicodedata.combining(character) or unicodedata.category(character) == "Cf"
+               else 1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
+
+
+def padded(text: str, width: int) -> str:
+    return text + " " * (width - width_of(text))
