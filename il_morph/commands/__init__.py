@@ -24,6 +24,7 @@ COMMANDS = {
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",
     "split": "split a file into training, development and test data",
+    "explain": "show what a model does with a word, step by step",
     "align": "show alignments and gold action sequences",
     "run": "train the models of one of the paper's tables, here or on Slurm",
     "table": "print measured results beside the figures of the paper",
