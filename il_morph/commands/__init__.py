@@ -25,6 +25,7 @@ COMMANDS = {
     "ensemble": "let the predictions of several models vote",
     "split": "split a file into training, development and test data",
     "explain": "show what a model does with a word, step by step",
+    "report": "make a page about finished training runs",
     "align": "show alignments and gold action sequences",
     "run": "train the models of one of the paper's tables, here or on Slurm",
     "table": "print measured results beside the figures of the paper",

@@ -62,6 +62,7 @@ class Trace:
     """All steps of a prediction."""
 
     sample: Sample
+    tape: str  # what the head moves over: the input, with END after it (and START before it, if that is read)
     output: str
     log_probability: float
     steps: tuple[Step, ...]
@@ -91,10 +92,9 @@ class Trace:
 
     def as_dict(self) -> dict[str, Any]:
         """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict]."""
-        text = [*self.sample.input]
-        symbols = {*text, *(edit.character for edit in self._edits())}
+        symbols = {edit.character for edit in self._edits() if edit.character}
         return {
-            "input": text, "tag": self.sample.tag, "output": self.output, "probability": self.probability,
+            "input": self.sample.input, "tape": [shown(character) for character in self.tape], "tag": self.sample.tag, "output": self.output, "probability": self.probability,
             "gold": self.gold, "right": self.right, "first_wrong": self.first_wrong, "departs": self.departs,
             "direction": direction(self.sample.input + self.output),
             "shown": {symbol: shown(symbol) for symbol in sorted(symbols) if shown(symbol) != symbol},
@@ -183,7 +183,7 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
         others = tuple((edit_of(vocabulary, other, character), exp(scores[other])) for other in best if other != action)
         steps.append(Step(position - instance.start, character, edit_of(vocabulary, action, character),
                           exp(scores[action]), others[:RUNNERS_UP], output, optimal, verdict))
-    return Trace(instance.sample, hypothesis.output, hypothesis.log_probability, tuple(steps), gold)
+    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability, tuple(steps), gold)
 
 
 def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
