@@ -70,7 +70,7 @@ function row(error) {
     several ? element("td", { class: "figure" }, `${error.wrong.length} of ${data.runs.length}`) : null,
     element("td", {}, ...outputs.map((output) => element("div", { class: "chips small", dir: error.direction },
       ...error.edits[output].map((edit) => chip(edit, error.shown))))),
-    element("td", { class: "features" }, ...[...new Set(error.confusions.filter(Boolean))].map((each) => element("div", {}, element("bdi", {}, each)))),
+    element("td", { class: "reason" }, ...[...new Set(error.confusions.filter(Boolean))].map((each) => element("div", {}, element("bdi", {}, each)))),
   ].filter(Boolean);
   const made = element("tr", {}, ...cells);
   const button = element("button", { type: "button", class: "plain", "aria-expanded": "false", "aria-label": `Steps of line ${error.line}`, onclick: () => toggle(error, made, button) }, "Steps");
