@@ -26,6 +26,7 @@ COMMANDS = {
     "split": "split a file into training, development and test data",
     "explain": "show what a model does with a word, step by step",
     "report": "make a page about finished training runs",
+    "serve": "serve a page to try words in",
     "align": "show alignments and gold action sequences",
     "run": "train the models of one of the paper's tables, here or on Slurm",
     "table": "print measured results beside the figures of the paper",
