@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__ or "", argv)
     port, host = integer(args, "--port", 0, 65535), args["--host"]
-    with PageServer(host, port, Answers.load(args["MODEL"])) as server:
+    answers = Answers.load(args["MODEL"])
+    with contextlib.suppress(KeyboardInterrupt), PageServer(host, port, answers) as server:
         if not is_loopback(host):
             log.warning("--host=%s: everybody who can reach this address can use the page, and its traffic is not "
                         "encrypted", host)
         log.info("the page is %s (Ctrl-C ends it)", server.address)
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
+        server.serve_forever()
     return 0

@@ -9,12 +9,13 @@ import contextlib
 import ipaddress
 import json
 import logging
+import re
 import socket
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from il_morph.errors import InputError
 from il_morph.report.answers import Answers
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 LARGEST_QUESTION, LARGEST_FILE = 64 * 1024, 5 * 1024 * 1024  # bytes
 SILENCE, LONGEST = 10, 120  # seconds without a byte, and of a whole request
 MOST_CONNECTIONS = 64
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d+)?")
 PAGE = {"/": ("serve.html", "text/html"), "/style.css": ("style.css", "text/css"),
         "/trace.js": ("trace.js", "text/javascript"), "/serve.js": ("serve.js", "text/javascript")}
 HEADERS = {
@@ -88,7 +90,10 @@ class PageServer(ThreadingHTTPServer):
 
     def is_own(self, header: str) -> bool:
         """Is this Host one of ours? Its port may be another one, that of a tunnel."""
-        name = (urlsplit(f"//{header}").hostname or "").rstrip(".")
+        parts = HOST.fullmatch(header.lower())
+        if parts is None:
+            return False
+        name = parts[1].strip("[]")
         if name in ("localhost", self.host):
             return True
         try:
@@ -151,11 +156,11 @@ class PageHandler(BaseHTTPRequestHandler):
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if not self.server.is_own(host):
             raise Refused(HTTPStatus.FORBIDDEN, f"this server is not {host!r}: open it as {self.server.address}")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             raise Refused(HTTPStatus.FORBIDDEN, "another page may not ask")
 
     def _get(self) -> tuple[bytes, str]:
-        path = urlsplit(self.path).path
+        path = self.path.partition("?")[0]
         if path == "/api/models":
             return as_json(self.server.answers.models()), "application/json"
         if path not in self.server.page:
@@ -163,11 +168,11 @@ class PageHandler(BaseHTTPRequestHandler):
         return self.server.page[path]
 
     def _post(self) -> tuple[bytes, str]:
-        answers, address = self.server.answers, urlsplit(self.path)
-        if address.path == "/api/file":
-            question = dict(parse_qsl(address.query, errors="replace"))
+        answers, (path, _, query) = self.server.answers, self.path.partition("?")
+        if path == "/api/file":
+            question = dict(parse_qsl(query, errors="replace"))
             return as_json(answers.file(question, self._body("application/octet-stream", LARGEST_FILE))), "application/json"
-        ask = {"/api/predict": answers.predict, "/api/paradigm": answers.paradigm}.get(address.path)
+        ask = {"/api/predict": answers.predict, "/api/paradigm": answers.paradigm}.get(path)
         if ask is None:
             raise Refused(HTTPStatus.NOT_FOUND, "there is nothing here")
         return as_json(ask(self._question())), "application/json"
