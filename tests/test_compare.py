@@ -181,7 +181,7 @@ def test_the_picture_says_what_it_shows(files, tmp_path, compare):
 def test_a_picture_needs_matplotlib(files, tmp_path, compare, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     process = compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
-    assert process.returncode == 2 and "--plot needs matplotlib: pip install 'il-morph[plots]'" in process.stderr
+    assert process.returncode == 2 and "pictures need matplotlib: pip install 'il-morph[report]'" in process.stderr
     assert process.stdout == "" and not (tmp_path / "p.svg").exists()
 
 

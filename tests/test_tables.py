@@ -352,7 +352,7 @@ def test_bad_arguments(capsys, tmp_path):
     assert "the tables are sigmorphon2016" in capsys.readouterr().err
     assert main(["table", "celex", str(tmp_path / "nowhere")]) == 2
     assert "cannot read" in capsys.readouterr().err
-    assert main(["table", "celex", str(tmp_path), "--format=html"]) == 2
+    assert main(["table", "celex", str(tmp_path), "--format=xml"]) == 2
     assert "--format takes" in capsys.readouterr().err
 
 

@@ -24,7 +24,8 @@ Options:
   --seed=N          of the single models only those with this seed
   --published=FILE  compare with the figures in FILE, not with those of the authors
                     (columns as in experiments/NAME/published.tsv)
-  --format=FORMAT   text, markdown or tsv [default: text]
+  --format=FORMAT   text, markdown, tsv, or html: a page with our accuracy drawn against the published
+                    one (needs the packages of il-morph[report]) [default: text]
   --output=FILE     write the table to FILE instead of standard output
   --measured=FILE   write the runs to FILE too, a row each: epochs, minutes, accuracies, engine,
                     commit; runs that FILE lists already stay there unless they were made again
@@ -42,6 +43,7 @@ from typing import Sequence
 from il_morph.commands.arguments import Arguments, choice, parse_arguments
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
+from il_morph.report.table_page import table_page
 from il_morph.reproduction.by_language import language_blocks, language_tsv
 from il_morph.reproduction.comparison_page import compared, comparison_blocks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
@@ -52,14 +54,14 @@ from il_morph.reproduction.measured import add_measured, measured, read_runs
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.tables import all_blocks, table_blocks, table_tsv
 
-ALL = "all"
+ALL, HTML = "all", "html"
 
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    layout = choice(args, "--format", LAYOUTS)
+    layout = choice(args, "--format", (*LAYOUTS, HTML))
     if args["NAME"] == ALL:
-        files = {args["--output"]: render(_all(args), layout)}
+        files = {args["--output"]: _all(args, layout)}
     else:
         files = _one(args, load_table(args["NAME"]), layout)
     for path in sorted(filter(None, files)):  # all is known by now: nothing is written when something is wrong
@@ -85,7 +87,9 @@ def _one(args: Arguments, table: PaperTable, layout: str) -> dict:
     if args["--plot"]:
         setting, kind = args["--setting"] or table.settings[0], Path(args["--plot"]).suffix[1:]
         files[args["--plot"]] = draw_comparisons(table, compared(table, published, runs), setting, kind)
-    files[args["--output"]] = render(_blocks(args, table, published, runs, layout == "tsv"), layout)
+    blocks = _blocks(args, table, published, runs, layout == "tsv")
+    page = table_page(table.title, blocks, [(table, published, runs)]) if layout == HTML else render(blocks, layout)
+    files[args["--output"]] = page
     return files
 
 
@@ -99,7 +103,7 @@ def _blocks(args: Arguments, table: PaperTable, published: Published, runs: Sequ
     return (table_tsv if tsv else table_blocks)(table, published, runs)
 
 
-def _all(args: Arguments) -> list[Block]:
+def _all(args: Arguments, layout: str) -> str:
     for flag in ("--by-language", "--compare", "--measured", "--plot", "--published", "--setting"):
         if args[flag]:
             raise InputError(f"{flag} belongs to one table: name it instead of {ALL!r}, or leave {flag} out")
@@ -112,7 +116,9 @@ def _all(args: Arguments) -> list[Block]:
     if not tables:
         raise InputError(f"{root} has no folder of results of a table: none of {', '.join(NAMES)}")
     _check_choice(args, [run for _, _, own in tables for run in own])
-    return all_blocks([(table, published, _chosen(args, own)) for table, published, own in tables])
+    chosen = [(table, published, _chosen(args, own)) for table, published, own in tables]
+    return table_page("Our runs beside the paper", all_blocks(chosen), chosen) if layout == HTML else render(
+        all_blocks(chosen), layout)
 
 
 def _chosen(args: Arguments, runs: list[Run]) -> list[Run]:

@@ -3,23 +3,30 @@ from __future__ import annotations
 
 import os
 
+STAYS, GOES, COMES = "", "-", "+"
+
 
 def edits(prediction: str, gold: str) -> str:
-    """What turns a prediction into the gold output, in as few edits as can be: x stays, -x goes, +x comes."""
+    """What turns a prediction into the gold output: x stays, -x goes, +x comes, ␣ is a blank."""
+    return " ".join(sign + character.replace(" ", "␣") for sign, character in edit_steps(prediction, gold))
+
+
+def edit_steps(prediction: str, gold: str) -> list[tuple[str, str]]:
+    """What turns a prediction into the gold output, in as few edits as can be."""
     distances = suffix_distances(prediction, gold)
     i = j = 0
     script = []
     while i < len(prediction) or j < len(gold):
         if i < len(prediction) and j < len(gold) and prediction[i] == gold[j]:
-            script.append(prediction[i])
+            script.append((STAYS, prediction[i]))
             i, j = i + 1, j + 1
         elif j == len(gold) or (i < len(prediction) and distances[i + 1][j] <= distances[i][j + 1]):
-            script.append(f"-{prediction[i]}")
+            script.append((GOES, prediction[i]))
             i += 1
         else:
-            script.append(f"+{gold[j]}")
+            script.append((COMES, gold[j]))
             j += 1
-    return " ".join(part.replace(" ", "␣") for part in script)
+    return script
 
 
 def first_difference(prediction: str, gold: str) -> int:

@@ -76,7 +76,7 @@ def _wrapped(line: str) -> str:
 def _aligned(grid: Grid) -> list[str]:
     """Columns under each other; figures to the right, with room for a mark after them."""
     rows = [grid.header, *grid.rows]
-    right = _right(grid)
+    right = figure_columns(grid)
     cells = [[_with_room(cell) if is_right else cell for cell, is_right in zip(row, right)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells)]
     justify: list[Callable[[str, int], str]] = [str.rjust if is_right else str.ljust for is_right in right]
@@ -87,14 +87,14 @@ def _with_room(cell: str) -> str:
     return cell if cell.endswith("*") else cell + " "
 
 
-def _right(grid: Grid) -> list[bool]:
-    """Which columns hold figures only."""
+def figure_columns(grid: Grid) -> list[bool]:
+    """Which columns hold figures only: they are set to the right."""
     return [all(FIGURE.fullmatch(cell) for cell in column) for column in zip(*grid.rows)] or [False] * len(grid.header)
 
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Grid):
-        rule = "|" + "".join("---:|" if is_right else "---|" for is_right in _right(block))
+        rule = "|" + "".join("---:|" if is_right else "---|" for is_right in figure_columns(block))
         header, *rows = ["| " + " | ".join(map(_escaped, row)) + " |" for row in [block.header, *block.rows]]
         return "\n".join([header, rule, *rows])
     if isinstance(block, Remarks):

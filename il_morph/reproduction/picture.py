@@ -16,17 +16,27 @@ STYLES = {UNLIKE: ("single models beside a vote", "o", "none"), LIKE: ("single m
 MODELS = ("ca-d", "ca-r", "ca-rm")
 
 
-def draw_comparisons(table: PaperTable, comparisons: Sequence[Comparison], setting: str, kind: str) -> bytes:
-    """A panel for each of CA-D, CA-R and CA-RM, as svg or png."""
+def load_pyplot() -> Any:
+    """matplotlib, which draws into files and needs no screen."""
     try:
         import matplotlib
     except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'il-morph[plots]'") from None
+        raise InputError("pictures need matplotlib: pip install 'il-morph[report]'") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     matplotlib.rcParams["svg.hashsalt"] = "il-morph"  # the same picture is the same file
-    own = [each for each in comparisons if each.setting == setting and each.model in MODELS]
+    return pyplot
+
+
+def pictured(comparisons: Sequence[Comparison], setting: str) -> list[Comparison]:
+    """What a picture of this setting shows."""
+    return [each for each in comparisons if each.setting == setting and each.model in MODELS]
+
+
+def draw_comparisons(table: PaperTable, comparisons: Sequence[Comparison], setting: str, kind: str) -> bytes:
+    """A panel for each of CA-D, CA-R and CA-RM, as svg or png."""
+    pyplot, own = load_pyplot(), pictured(comparisons, setting)
     models = list(dict.fromkeys(each.model for each in own))
     if not models:
         raise InputError(f"--plot: there are no runs of CA-D, CA-R or CA-RM to compare in {setting}")

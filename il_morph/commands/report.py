@@ -1,0 +1,54 @@
+"""Make a page about finished training runs: how they went, where they are right, every error step by step.
+
+Usage:
+  il-morph report [options] RESULTS...
+
+RESULTS are folders of `il-morph train`. Several of the same data are shown side by side: seeds with
+their spread and their vote. The page is one file that needs no network: settings and command,
+learning curve, accuracy by part of speech, feature, what training showed and length, which edits go
+wrong, and every error with its edits and steps, to filter and to sort. It needs the packages of
+il-morph[report].
+
+Options:
+  --output=FILE     the page [default: report.html]
+  --part=PART       dev or test (default: test if it has outputs, else dev)
+  --search=NAME     whose predictions: greedy, beam4 and so on (default: the widest beam)
+  --train=FILE      the training data, if it is not where it was
+  --dev=FILE        the development data, if it is not where it was
+  --test=FILE       the test data, if it is not where it was, or with the outputs it lacked
+  --force           overwrite FILE
+  -h --help         show this text
+"""
+from __future__ import annotations
+
+import logging
+
+from il_morph.commands import train
+from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments
+from il_morph.errors import InputError
+from il_morph.files import refuse_to_overwrite, write_atomically
+from il_morph.report.finished import PARTS, FinishedRun, Places, judge, read_run, short_names
+from il_morph.report.runs_page import runs_page
+
+log = logging.getLogger(__name__)
+
+
+def run(argv: list[str]) -> int:
+    args = parse_arguments(__doc__ or "", argv)
+    part = optional(choice, args, "--part", None, PARTS)
+    refuse_to_overwrite(args["--output"], args["--force"])
+    runs = [read_run(path, name) for path, name in zip(args["RESULTS"], short_names(args["RESULTS"]))]
+    write_atomically(args["--output"], runs_page(judge(runs, places_of(args, runs[0]), part, args["--search"])))
+    log.info("%s is written", args["--output"])
+    return 0
+
+
+def places_of(args: Arguments, finished: FinishedRun) -> Places:
+    """Where the data is: as the flags say, or as the command of the run did."""
+    try:
+        said = parse_arguments(train.__doc__ or "", finished.stats["command"][1:])
+    except UsageError as error:
+        raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
+                         "run it again") from error
+    return Places(args["--train"] or said["TRAIN-PATH"], args["--dev"] or said["DEV-PATH"],
+                  args["--test"] or said["--test-path"])

@@ -1,0 +1,1 @@
+"""Traces, reports and pages: what a model does, to look at."""

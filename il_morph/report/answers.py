@@ -1,0 +1,121 @@
+"""What the served page asks, and the answers: data in, data out, no HTTP."""
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+from il_morph.data.formats import Data, Sample, Way, parse_data
+from il_morph.errors import InputError
+from il_morph.evaluation.scores import score
+from il_morph.model.predictor import Predictor, warning_about_features, warning_about_forms
+from il_morph.model.search import BEAM_WIDTH
+from il_morph.report.characters import direction
+from il_morph.report.finished import short_names
+from il_morph.report.trace import trace
+from il_morph.report.words import remarks, sample_for
+from il_morph.results import RunFolder
+
+MOST_ANSWERS = 20
+MOST_LINES = 20_000  # of a file: what takes no more than half a minute
+PREVIEW = 50  # lines of a file that the page shows
+AT_ONCE = 4  # computations; others wait for their turn
+
+
+class Answers:
+    """Answers questions about some models. Many threads may ask at once."""
+
+    def __init__(self, models: Mapping[str, Predictor]):
+        self.predictors = dict(models)
+        self.turns = threading.BoundedSemaphore(AT_ONCE)
+
+    @classmethod
+    def load(cls, paths: Sequence[str]) -> Answers:
+        return cls(dict(zip(model_names(paths), map(Predictor.load, paths))))
+
+    def models(self) -> dict[str, Any]:
+        """What the page has to know about the models to ask something."""
+        return {"models": [self._description(name, predictor) for name, predictor in self.predictors.items()]}
+
+    def _description(self, name: str, predictor: Predictor) -> dict[str, Any]:
+        vocabulary = predictor.vocabulary
+        has_features = vocabulary.format.separator is not None
+        bundles = sorted(vocabulary.bundles.items(), key=lambda item: (-item[1], item[0]))
+        return {"name": name, "separator": vocabulary.format.separator,
+                "pos": vocabulary.pos.symbols[1:] if vocabulary.pos is not None and has_features else [],
+                "features": vocabulary.features.symbols[1:] if has_features else [], "bundles": bundles,
+                "columns": vocabulary.format.described(len(vocabulary.format.columns)),
+                "direction": direction("".join(vocabulary.characters.symbols[vocabulary.system.first_insert:]))}
+
+    def predict(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """The n best outputs for a word, each with its steps."""
+        predictor = self._predictor(question)
+        number = question.get("n", BEAM_WIDTH)
+        if not isinstance(number, int) or not 1 <= number <= MOST_ANSWERS:
+            raise InputError(f"n is a whole number from 1 to {MOST_ANSWERS}, not {number!r}")
+        sample = sample_for(predictor, _text(question, "input"), _text(question, "features"),
+                            _text(question, "gold") or None)
+        started = time.perf_counter()
+        with self.turns:
+            found = predictor.hypotheses([sample], max(number, BEAM_WIDTH))[0][:number]
+            traces = trace(predictor, [sample] * len(found), found, [sample.output] * len(found))
+        return {"answers": [each.as_dict() for each in traces], "remarks": remarks(predictor.vocabulary, sample),
+                "milliseconds": 1000 * (time.perf_counter() - started)}
+
+    def paradigm(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """A form of a lemma for each bundle of features that training showed."""
+        predictor = self._predictor(question)
+        sample = sample_for(predictor, _text(question, "input"))
+        with self.turns:
+            forms = predictor.paradigm(sample.input, _text(question, "pos") or None)
+        return {"forms": [{"features": form.features, "output": form.output, "probability": form.probability,
+                           "count": form.count} for form in forms], "direction": direction(sample.input)}
+
+    def file(self, question: Mapping[str, Any], content: bytes) -> dict[str, Any]:
+        """Predictions for the lines of a file, in its columns."""
+        predictor, name = self._predictor(question), _text(question, "name") or "the file"
+        settings, fmt = predictor.vocabulary.settings, predictor.vocabulary.format
+        data = parse_data(content, name, Way(expected=fmt, because="the model was trained on", unicode=settings.unicode))
+        if len(data.samples) > MOST_LINES:
+            raise InputError(f"{name} has {len(data.samples):,} lines, and the page takes {MOST_LINES:,}: use "
+                             "`il-morph predict` for longer files")
+        with self.turns:
+            outputs = [found[0].output for found in predictor.hypotheses(data.samples)]
+        rows = list(zip(data.samples, outputs))
+        warnings = [about(predictor.vocabulary, data.samples) for about in (warning_about_features, warning_about_forms)]
+        return {"predictions": "".join(data.format.line(sample, output) + "\n" for sample, output in rows),
+                "lines": len(rows), "read": data.description, "accuracy": _accuracy(data, outputs),
+                "remarks": [*data.warnings(), *filter(None, warnings)],
+                "preview": [[sample.input, sample.tag, output, sample.output] for sample, output in rows[:PREVIEW]]}
+
+    def _predictor(self, question: Mapping[str, Any]) -> Predictor:
+        name = _text(question, "model") or next(iter(self.predictors))
+        if name not in self.predictors:
+            raise InputError(f"there is no model {name!r}; there is: {', '.join(self.predictors)}")
+        return self.predictors[name]
+
+
+def model_names(paths: Sequence[str]) -> list[str]:
+    """How the page calls the models: the f.model of a folder like the folder."""
+    return short_names([str(Path(path).parent) if Path(path).name == RunFolder(".").model.name else path for path in paths])
+
+
+def _text(question: Mapping[str, Any], key: str) -> str:
+    value = question.get(key, "")
+    if not isinstance(value, str):
+        raise InputError(f"{key} is a text, not {value!r}")
+    return value
+
+
+def _accuracy(data: Data, outputs: Sequence[str]) -> Optional[float]:
+    """Of files with outputs."""
+    golds = [sample.output for sample in data.samples]
+    if None in golds:
+        return None
+    return score([gold or "" for gold in golds], [[output] for output in outputs], [_pos(s, data) for s in data.samples]).accuracy
+
+
+def _pos(sample: Sample, data: Data) -> str:
+    return data.format.features(sample.tag)[0]

@@ -1,0 +1,173 @@
+"""Finished training runs, read from their folders: settings, course and predictions for one part of the data."""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+from il_morph.data.formats import Data, DataFormat, Way, format_named, read_data
+from il_morph.data.spelling import AS_IS
+from il_morph.errors import InputError
+from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
+from il_morph.evaluation.scores import Scores, evaluate
+from il_morph.files import read_bytes
+from il_morph.model.predictor import Predictor
+from il_morph.results import GREEDY, RunFolder
+
+PARTS = ("test", "dev")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the data of a run is."""
+
+    train: Optional[str]
+    dev: Optional[str]
+    test: Optional[str]
+
+    def of(self, part: str) -> Optional[str]:
+        return self.test if part == "test" else self.dev
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A finished run: what its f.stats and f.log say."""
+
+    name: str
+    folder: RunFolder
+    stats: dict[str, Any]
+    epochs: list[dict[str, str]]
+
+    @property
+    def format(self) -> DataFormat:
+        return format_named(self.stats["settings"]["format"])
+
+    @property
+    def unicode(self) -> str:
+        return self.stats["settings"].get("unicode", AS_IS)
+
+    def searches(self, part: str) -> list[str]:
+        """The searches whose predictions for a part are there, the widest beam first."""
+        names = [path.name.split(".")[1] for path in self.folder.path.glob(f"f.*.{part}.predictions")]
+        return sorted(names, key=beam_width, reverse=True)
+
+    def predictor(self) -> Optional[Predictor]:
+        """The model, if it is still there."""
+        return Predictor.load(self.folder.model) if self.folder.model.exists() else None
+
+
+def beam_width(search: str) -> int:
+    return 1 if search == GREEDY else int(search[len("beam"):])
+
+
+def read_run(path: str, name: str) -> FinishedRun:
+    folder = RunFolder(path)
+    if not folder.finished:
+        raise InputError(f"{path} holds no finished run (there is no {folder.stats.name}): give the RESULTS-PATH of "
+                         "`il-morph train`")
+    try:
+        stats = json.loads(read_bytes(folder.stats).decode("utf-8"))
+        run = FinishedRun(name, folder, stats, read_log(folder.log))
+        run.format, stats["command"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder.stats} is not what `il-morph train` writes ({error!r}): run it again") from error
+    return run
+
+
+def read_log(path: Path) -> list[dict[str, str]]:
+    """The rows of f.log; a run of --mode=eval has none."""
+    if not path.exists():
+        return []
+    header, *rows = [line.split("\t") for line in read_bytes(path).decode("utf-8").splitlines()]
+    return [dict(zip(header, row)) for row in rows]
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """How the page calls the runs: by the last parts of their paths, as many as tell them apart."""
+    parts = [Path(path).resolve().parts for path in paths]
+    for length in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(each[-length:]) for each in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise InputError(f"{paths[0]} is given twice: give each folder once")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The predictions of runs for one part of the data, with the right outputs."""
+
+    runs: list[FinishedRun]
+    part: str
+    search: str
+    format: DataFormat
+    gold: list[Entry]
+    predictions: list[list[Entry]]
+    train: Optional[Data]
+    remarks: list[str]
+
+    def scores(self) -> list[Scores]:
+        return [evaluate(self.gold, each, self.format) for each in self.predictions]
+
+
+def judge(runs: Sequence[FinishedRun], places: Places, part: Optional[str], search: Optional[str]) -> Judged:
+    """Read the right outputs and what the runs predicted; all runs must be of the same data."""
+    first = runs[0]
+    refuse_other_formats(runs)
+    gold, part, remarks = read_right_outputs(first, places, part)
+    search = search or common_search(runs, part)
+    train = read_training_data(first, places, remarks)
+    predictions = []
+    for run in runs:
+        path = run.folder.predictions(f"{search}.{part}")
+        if not path.exists():
+            raise InputError(f"{path} is not there: {run.name} has {', '.join(run.searches(part)) or 'nothing'} for {part}")
+        predictions.append(read_predictions(path, first.format, first.unicode))
+    found = Judged(list(runs), part, search, first.format, gold_entries(gold), predictions, train, remarks)
+    found.scores()  # refuses predictions of other lines
+    return found
+
+
+def refuse_other_formats(runs: Sequence[FinishedRun]) -> None:
+    for run in runs[1:]:
+        if run.format != runs[0].format:
+            raise InputError(f"{run.name} was trained on data in the {run.format.name} format, {runs[0].name} on the "
+                             f"{runs[0].format.name} format: runs side by side are of the same data")
+
+
+def common_search(runs: Sequence[FinishedRun], part: str) -> str:
+    """The widest beam that all runs have."""
+    for search in runs[0].searches(part):
+        if all(search in run.searches(part) for run in runs):
+            return search
+    raise InputError(f"the runs have no predictions for {part} by the same search: give runs with the same --beam-widths")
+
+
+def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) -> tuple[Data, str, list[str]]:
+    """The data of the part that is asked for, or else of the test data, if it has outputs, or of the dev data."""
+    remarks: list[str] = []
+    for candidate in [part] if part else PARTS:
+        path = places.of(candidate)
+        if path is None or (not part and not run.searches(candidate)):
+            continue
+        data = read_part(run, path, candidate)
+        if data.samples[0].output is not None:
+            return data, candidate, remarks
+        remarks.append(f"The {candidate} data has no outputs, so nothing can be said about it.")
+    wanted = f"{part} data" if part else "test or development data"
+    raise InputError(f"{run.name}: there is no {wanted} with outputs; give it with --{part or 'dev'}=FILE")
+
+
+def read_part(run: FinishedRun, path: str, part: str) -> Data:
+    if not Path(path).exists():
+        raise InputError(f"{path}, the {part} data of {run.name}, is not there: say where it is with --{part}=FILE")
+    return read_data(path, Way(expected=run.format, because=f"{run.name} was trained on", unicode=run.unicode))
+
+
+def read_training_data(run: FinishedRun, places: Places, remarks: list[str]) -> Optional[Data]:
+    """The training data, if it is still there: what it did not show is hard."""
+    if places.train is None or not Path(places.train).exists():
+        remarks.append("The training data is not where it was, so the page does not say what training showed: "
+                       "--train=FILE says where it is.")
+        return None
+    return read_part(run, places.train, "train")

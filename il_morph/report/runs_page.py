@@ -1,0 +1,43 @@
+"""The report on finished runs: one page that carries everything."""
+from __future__ import annotations
+
+import shlex
+from typing import Any, Sequence
+
+from il_morph.report.accuracies import overall, sections
+from il_morph.report.curves import learning_curves
+from il_morph.report.finished import FinishedRun, Judged
+from il_morph.report.mistakes import count_confusions, find_mistakes
+from il_morph.report.pages import page, picture_source
+
+MOST_DETAILS = 20  # concrete confusions that are listed; all can be searched for in the errors
+
+
+def runs_page(judged: Judged) -> str:
+    curves = learning_curves(judged.runs)
+    mistakes, remarks = find_mistakes(judged)
+    confusions = count_confusions(mistakes)
+    errors = [mistake.as_dict(judged.format.features(mistake.gold.tag)[0]) for mistake in mistakes]
+    return page(
+        "report.html", ("trace.js", "report.js"), judged=judged, runs=judged.runs, scores=judged.scores(),
+        overall=overall(judged), sections=sections(judged), curves=curves and picture_source(curves),
+        remarks=judged.remarks + remarks, confusions=confusions, details=confusions.details[:MOST_DETAILS],
+        settings=settings_table(judged.runs), commands=[shlex.join(run.stats["command"]) for run in judged.runs],
+        mistakes=mistakes, data={"runs": [run.name for run in judged.runs], "errors": errors})
+
+
+def settings_table(runs: Sequence[FinishedRun]) -> list[tuple[str, list[str], bool]]:
+    """Each setting with its value in each run, and whether they differ; those that differ first."""
+    names = dict.fromkeys(name for run in runs for name in run.stats["settings"])
+    rows = [("seed", [str(run.stats.get("seed", "–")) for run in runs])]
+    rows += [(name.replace("_", "-"), [_value(run.stats["settings"].get(name)) for run in runs]) for name in names]
+    marked = [(name, values, len(set(values)) > 1) for name, values in rows]
+    return sorted(marked, key=lambda row: not row[2])
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "–" if value is None else str(value)

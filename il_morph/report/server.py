@@ -1,0 +1,212 @@
+"""The server behind the page: the standard library's, with a fixed list of what it serves.
+
+It answers on one address, to requests whose Host is that address (so that no other page can reach it under a name of its
+own), within limits of size and time. It reads no file but those of its own page.
+"""
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import json
+import logging
+import re
+import socket
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Callable
+from urllib.parse import parse_qsl
+
+from il_morph.errors import InputError
+from il_morph.report.answers import Answers
+from il_morph.report.pages import read_file
+
+log = logging.getLogger(__name__)
+
+LARGEST_QUESTION, LARGEST_FILE = 64 * 1024, 5 * 1024 * 1024  # bytes
+SILENCE, LONGEST = 10, 120  # seconds without a byte, and of a whole request
+MOST_CONNECTIONS = 64
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d+)?")
+PAGE = {"/": ("serve.html", "text/html"), "/style.css": ("style.css", "text/css"),
+        "/trace.js": ("trace.js", "text/javascript"), "/serve.js": ("serve.js", "text/javascript")}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+                               "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Refused(Exception):
+    """A request that is not answered: the status and why."""
+
+    def __init__(self, status: HTTPStatus, reason: str):
+        super().__init__(reason)
+        self.status = status
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves the page and the answers about some models."""
+
+    daemon_threads = True
+    request_queue_size = 32
+
+    def __init__(self, host: str, port: int, answers: Answers):
+        self.answers, self.host = answers, host
+        self.page = {path: (read_file(name).encode("utf-8"), kind) for path, (name, kind) in PAGE.items()}
+        self.connections = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            super().__init__((host, port), PageHandler)
+        except OSError as error:
+            raise InputError(f"cannot serve on {host}, port {port}: {error.strerror or error}; choose another --port or "
+                             "--host") from error
+
+    def server_bind(self) -> None:
+        """Without asking a name server for the name of this machine, as HTTPServer does."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = self.host, self.server_address[1]
+
+    @property
+    def address(self) -> str:
+        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.server_port}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self.connections.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.connections.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        log.debug("a connection broke", exc_info=True)
+
+    def is_own(self, header: str) -> bool:
+        """Is this Host one of ours? Its port may be another one, that of a tunnel."""
+        parts = HOST.fullmatch(header.lower())
+        if parts is None:
+            return False
+        name = parts[1].strip("[]")
+        if name in ("localhost", self.host):
+            return True
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:  # a name; a page of somebody else could have that
+            return not is_loopback(self.host) and name == socket.gethostname().lower()
+        return address.is_loopback if is_loopback(self.host) else True
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class PageHandler(BaseHTTPRequestHandler):
+    """One request; the connection is closed after it."""
+
+    server: PageServer
+    server_version, sys_version = "il-morph", ""
+    timeout = SILENCE
+
+    def handle(self) -> None:
+        deadline = threading.Timer(LONGEST, self._break_off)
+        deadline.daemon = True
+        deadline.start()
+        try:
+            super().handle()
+        finally:
+            deadline.cancel()
+
+    def _break_off(self) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def do_GET(self) -> None:
+        self._answer(self._get)
+
+    def do_POST(self) -> None:
+        self._answer(self._post)
+
+    def _answer(self, find: Callable[[], tuple[bytes, str]]) -> None:
+        status = HTTPStatus.OK
+        try:
+            self._check_sender()
+            content, kind = find()
+        except (InputError, Refused) as error:
+            status = error.status if isinstance(error, Refused) else HTTPStatus.BAD_REQUEST
+            content, kind = as_json({"error": str(error)}), "application/json"
+        except (TimeoutError, ConnectionError):
+            raise
+        except Exception:
+            log.exception("an answer failed")
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            content, kind = as_json({"error": "Something went wrong; il-morph says what on its terminal."}), "application/json"
+        self._send(status, content, kind)
+
+    def _check_sender(self) -> None:
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        if not self.server.is_own(host):
+            raise Refused(HTTPStatus.FORBIDDEN, f"this server is not {host!r}: open it as {self.server.address}")
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+            raise Refused(HTTPStatus.FORBIDDEN, "another page may not ask")
+
+    def _get(self) -> tuple[bytes, str]:
+        path = self.path.partition("?")[0]
+        if path == "/api/models":
+            return as_json(self.server.answers.models()), "application/json"
+        if path not in self.server.page:
+            raise Refused(HTTPStatus.NOT_FOUND, "there is nothing here")
+        return self.server.page[path]
+
+    def _post(self) -> tuple[bytes, str]:
+        answers, (path, _, query) = self.server.answers, self.path.partition("?")
+        if path == "/api/file":
+            question = dict(parse_qsl(query, errors="replace"))
+            return as_json(answers.file(question, self._body("application/octet-stream", LARGEST_FILE))), "application/json"
+        ask = {"/api/predict": answers.predict, "/api/paradigm": answers.paradigm}.get(path)
+        if ask is None:
+            raise Refused(HTTPStatus.NOT_FOUND, "there is nothing here")
+        return as_json(ask(self._question())), "application/json"
+
+    def _question(self) -> dict[str, Any]:
+        body = self._body("application/json", LARGEST_QUESTION)
+        try:
+            question = json.loads(body.decode("utf-8"))
+        except (ValueError, RecursionError):
+            question = None
+        if not isinstance(question, dict):
+            raise Refused(HTTPStatus.BAD_REQUEST, "a question is a JSON object")
+        return question
+
+    def _body(self, kind: str, largest: int) -> bytes:
+        if self.headers.get_content_type() != kind:  # what other pages may send without asking is of other types
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"a question here is of the type {kind}")
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdecimal():
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "a question says how long it is")
+        if len(length) > 12 or int(length) > largest:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {largest:,} bytes are not read")
+        return self.rfile.read(int(length))
+
+    def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(content)), **HEADERS}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        log.debug(format, *args)
+
+
+def as_json(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")

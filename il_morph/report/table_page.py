@@ -1,0 +1,40 @@
+"""A table of the paper as a page: its blocks, and our accuracy drawn against the published one."""
+from __future__ import annotations
+
+from typing import Any, Iterator, Sequence
+
+from il_morph.report.pages import page, picture_source
+from il_morph.reproduction.comparison_page import compared
+from il_morph.reproduction.facts import PaperTable
+from il_morph.reproduction.layout import Block, Caption, Grid, Remarks, figure_columns
+from il_morph.reproduction.picture import draw_comparisons, pictured
+from il_morph.reproduction.published import Published
+from il_morph.reproduction.runs import Run
+
+Measured = tuple[PaperTable, Published, Sequence[Run]]
+
+
+def table_page(title: str, blocks: Sequence[Block], tables: Sequence[Measured]) -> str:
+    """The blocks of a table, or of several, under a title, which they need not repeat."""
+    return page("table.html", title=title, blocks=[_described(block) for block in blocks if block != title],
+                pictures=[picture for each in tables for picture in _pictures(*each)])
+
+
+def _described(block: Block) -> dict[str, Any]:
+    """A block for the template: what it is and what it holds."""
+    if isinstance(block, Grid):
+        return {"kind": "grid", "header": block.header, "rows": block.rows, "figures": figure_columns(block)}
+    if isinstance(block, Remarks):
+        return {"kind": "remarks", "lines": block.lines}
+    if isinstance(block, str):
+        return {"kind": "text", "text": block}
+    return {"kind": "heading", "text": block.text, "level": 3 if isinstance(block, Caption) else max(2, block.level)}
+
+
+def _pictures(table: PaperTable, published: Published, runs: Sequence[Run]) -> Iterator[tuple[str, str]]:
+    """Title and source of a picture for each setting that has something to compare."""
+    comparisons = compared(table, published, runs)
+    for setting in table.settings:
+        if pictured(comparisons, setting):
+            svg = draw_comparisons(table, comparisons, setting, "svg")
+            yield f"{table.title}, {setting}" if len(table.settings) > 1 else table.title, picture_source(svg)

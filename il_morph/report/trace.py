@@ -1,0 +1,234 @@
+"""A prediction step by step: what the head reads, what was done, how probable that was and what else might have been
+done; and, where the right output is known, what the expert would have done.
+
+A step is *optimal* if its action is in the expert's optimal set. A *detour* still leads to the right output, with more
+edits than it takes. A *wrong* step does not: the output departs from the right one.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+from typing import Any, Iterator, Optional, Sequence
+
+import numpy as np
+
+from il_morph.data.formats import Sample
+from il_morph.model.inference import Inference
+from il_morph.model.predictor import Predictor
+from il_morph.model.search import Hypothesis
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.report.characters import direction, isolated, shown, shown_form
+from il_morph.transitions.actions import END, UNK
+from il_morph.transitions.expert import Counting, optimal_actions
+
+OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
+COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND = "copy", "delete", "insert", "step", "end"
+RUNNERS_UP = 2
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An action as people see it: its kind and the character it copies, deletes or inserts."""
+
+    kind: str
+    character: str = ""
+
+    @property
+    def label(self) -> str:
+        """`copy w`, `insert ␣`, `end`."""
+        return f"{self.kind} {shown(self.character)}" if self.character else self.kind
+
+    @property
+    def written(self) -> str:
+        return self.character if self.kind in (COPY_KIND, INSERT_KIND) else ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action, taken when `at` characters of the input were read and `output` was written."""
+
+    at: int
+    character: str  # under the head
+    edit: Edit
+    probability: float
+    others: tuple[tuple[Edit, float], ...]  # the next best
+    output: str  # with what this step writes
+    optimal: tuple[Edit, ...] = ()  # what the expert would do, where there is one and the right output is known
+    verdict: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All steps of a prediction."""
+
+    sample: Sample
+    tape: str  # what the head moves over: the input, with END after it (and START before it, if that is read)
+    output: str
+    log_probability: float
+    steps: tuple[Step, ...]
+    gold: Optional[str] = None
+
+    @property
+    def probability(self) -> float:
+        return exp(self.log_probability)
+
+    @property
+    def right(self) -> Optional[bool]:
+        return None if self.gold is None else self.output == self.gold
+
+    @property
+    def first_wrong(self) -> Optional[int]:
+        """The number, from 1, of the first step that is not one of the expert's (of a system without an expert: with
+        which the output departs from the right one)."""
+        return self._first(DETOUR, WRONG)
+
+    @property
+    def departs(self) -> Optional[int]:
+        """The number, from 1, of the first step after which the output cannot become right."""
+        return self._first(WRONG)
+
+    def _first(self, *verdicts: str) -> Optional[int]:
+        return next((number for number, step in enumerate(self.steps, start=1) if step.verdict in verdicts), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict]."""
+        symbols = {edit.character for edit in self._edits() if edit.character}
+        return {
+            "input": self.sample.input, "tape": [shown(character) for character in self.tape], "tag": self.sample.tag, "output": self.output, "probability": self.probability,
+            "gold": self.gold, "right": self.right, "first_wrong": self.first_wrong, "departs": self.departs,
+            "direction": direction(self.sample.input + self.output),
+            "shown": {symbol: shown(symbol) for symbol in sorted(symbols) if shown(symbol) != symbol},
+            "steps": [[step.at, _pair(step.edit), _short(step.probability),
+                       [[*_pair(edit), _short(probability)] for edit, probability in step.others],
+                       [_pair(edit) for edit in step.optimal], step.verdict] for step in self.steps],
+        }
+
+    def _edits(self) -> Iterator[Edit]:
+        for step in self.steps:
+            yield from (step.edit, *(edit for edit, _ in step.others), *step.optimal)
+
+
+def verdict(trace: Trace) -> str:
+    """What the right output says about a trace, as a sentence."""
+    if trace.gold is None:
+        return ""
+    if trace.right:
+        return "The output is right." if trace.first_wrong is None else (
+            f"The output is right; step {trace.first_wrong} takes a detour: the expert needs fewer edits.")
+    gold = f"The right output is {isolated(shown_form(trace.gold))}"
+    if trace.first_wrong is None:
+        return f"{gold}; no step is wrong, but the sequence was cut."
+    step = trace.steps[trace.first_wrong - 1]
+    instead = f" instead of {' or '.join(edit.label for edit in step.optimal)}" if step.optimal else ""
+    return f"{gold}. The first wrong step is {trace.first_wrong}: {step.edit.label}{instead}."
+
+
+def _pair(edit: Edit) -> list[str]:
+    return [edit.kind, edit.character]
+
+
+def _short(probability: float) -> float:
+    return float(f"{probability:.4g}")
+
+
+def trace_best(predictor: Predictor, sample: Sample, gold: Optional[str], beam_width: int) -> Trace:
+    """The trace of the best output."""
+    return trace(predictor, [sample], [predictor.hypotheses([sample], beam_width)[0][0]], [gold])[0]
+
+
+def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[Hypothesis],
+          golds: Sequence[Optional[str]], batch_size: int = 128) -> list[Trace]:
+    """The traces of outputs that were found before, in bulk."""
+    instances = [predictor.vocabulary.instance(sample) for sample in samples]
+    traces = []
+    for first in range(0, len(samples), batch_size):
+        part = slice(first, first + batch_size)
+        replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
+        traces += [_trace(predictor.vocabulary, *each)
+                   for each in zip(instances[part], hypotheses[part], golds[part], replayed)]
+    return traces
+
+
+def replay(inference: Inference, instances: Sequence[Instance],
+           sequences: Sequence[Sequence[int]]) -> list[list[np.ndarray]]:
+    """log P of all actions at each step of each sequence."""
+    encoded, states = inference.encode(instances), inference.initial_states()
+    rows = np.arange(len(instances))
+    positions = np.array([instance.start for instance in instances])
+    actions = np.full(len(instances), inference.vocabulary.system.initial_action)
+    found: list[list[np.ndarray]] = [[] for _ in instances]
+    for step in range(max(map(len, sequences))):
+        live = np.array([len(sequences[row]) > step for row in rows.tolist()])
+        rows, positions, actions = rows[live], positions[live], actions[live]
+        states = states.take(live) if step else states
+        states = inference.step(encoded, rows, positions, actions, states)
+        log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
+        for row, values in zip(rows.tolist(), log_probabilities):
+            found[row].append(values)
+        actions = np.array([sequences[row][step] for row in rows.tolist()])
+        positions = inference.advance(positions, actions)
+    return found
+
+
+def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, gold: Optional[str],
+           replayed: Sequence[np.ndarray]) -> Trace:
+    judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
+        vocabulary, instance, gold)
+    steps, output = [], ""
+    for (action, position), scores in zip(vocabulary.system.walk(hypothesis.actions, instance.start), replayed):
+        character = instance.text[position]
+        optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
+        output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
+        best = [int(other) for other in np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1] if np.isfinite(scores[other])]
+        others = tuple((edit_of(vocabulary, other, character), exp(scores[other])) for other in best if other != action)
+        steps.append(Step(position - instance.start, character, edit_of(vocabulary, action, character),
+                          exp(scores[action]), others[:RUNNERS_UP], output, optimal, verdict))
+    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability, tuple(steps), gold)
+
+
+def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
+    """An action when `character` is under the head."""
+    system = vocabulary.system
+    if action == END:
+        return Edit(END_KIND)
+    if action == system.copy:
+        return Edit(COPY_KIND, character)
+    if action in system.advancing:
+        return Edit(DELETE_KIND, character) if system.copy is not None else Edit(STEP_KIND)
+    return Edit(INSERT_KIND, vocabulary.actions.symbols[action])
+
+
+class ExpertJudge:
+    """Judges steps by the expert's optimal set."""
+
+    def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
+        self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
+        self.counting = Counting(gold)
+        self.expert = vocabulary.system.expert(instance.sample.input, gold, vocabulary.actions_of(gold))
+
+    def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:
+        """The optimal edits before an action, and what the action is worth. To be asked once before each action."""
+        j = self.counting.place(output)
+        candidates = self.expert.candidates(position - self.instance.start, j)
+        optimal = optimal_actions(candidates)
+        edits = tuple(self._edit(each, self.instance.text[position], j) for each in optimal)
+        if len(output) > j or action not in candidates:  # a character too many is never taken back
+            return edits, OPTIMAL if action in optimal else WRONG
+        return edits, OPTIMAL if action in optimal else DETOUR
+
+    def _edit(self, action: int, character: str, j: int) -> Edit:
+        """UNK stands for the insertion of a character that the model cannot insert."""
+        return Edit(INSERT_KIND, self.gold[j]) if action == UNK else edit_of(self.vocabulary, action, character)
+
+
+class PrefixJudge:
+    """Judges steps of a system without an expert: is what is written the beginning of the right output?"""
+
+    def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
+        self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
+
+    def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], Optional[str]]:
+        written = output + self.vocabulary.system.written(action, self.instance.text[position],
+                                                          self.vocabulary.actions.symbols)
+        fits = written == self.gold if action == END else self.gold.startswith(written)
+        return (), None if fits else WRONG

@@ -1,0 +1,53 @@
+"""A word that somebody asks a model about, checked against what the model reads."""
+from __future__ import annotations
+
+from typing import Optional
+
+from il_morph.data.formats import Sample
+from il_morph.data.samples import refuse_reserved
+from il_morph.data.spelling import normalised
+from il_morph.errors import InputError
+from il_morph.model.predictor import Predictor, warning_about_features, warning_about_forms
+from il_morph.model.vocabulary import Vocabulary
+from il_morph.report.characters import shown
+
+LONGEST = 1000  # characters: far beyond what 150 actions can write
+
+
+def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[str] = None) -> Sample:
+    """The sample of a word, in the Unicode form of the model; `gold` is the right output, if it is known."""
+    fmt = predictor.vocabulary.format
+    if tag and fmt.separator is None:
+        raise InputError(f"this model reads no features: leave out {tag!r}")
+    for what, text in (("input", word), ("features", tag), ("right output", gold or "")):
+        if len(text) > LONGEST:
+            raise InputError(f"the {what} has {len(text):,} characters: at most {LONGEST:,} are read")
+        if any(character in "\t\r\n" for character in text) or "\ud800" <= max(text, default="") <= "\udfff":
+            raise InputError(f"the {what} {text!r} has a character that no line of data can have: take it out")
+    sample = Sample(word, tag, gold)
+    refuse_reserved(sample, f"the word {word!r}")
+    return normalised(sample, predictor.vocabulary.settings.unicode)
+
+
+def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
+    """What of a word training did not show."""
+    unseen = [shown(c) for c in dict.fromkeys(sample.input) if c not in vocabulary.characters]
+    found = [f"Training did not show {', '.join(unseen)}: such characters can be copied or deleted, not understood."
+             if unseen else None]
+    if vocabulary.format.separator is not None:
+        found.append(_about_features(vocabulary, sample))
+    found.append(warning_about_forms(vocabulary, [sample]))
+    return [remark for remark in found if remark]
+
+
+def _about_features(vocabulary: Vocabulary, sample: Sample) -> Optional[str]:
+    if not sample.tag:
+        return "No features are given, and this model was trained with features."
+    return warning_about_features(vocabulary, [sample]) and f"Training did not show {unknown_features(vocabulary, sample)}."
+
+
+def unknown_features(vocabulary: Vocabulary, sample: Sample) -> str:
+    pos, features = vocabulary.split(sample.tag)
+    unknown = [f"the part of speech {pos}"] if vocabulary.pos is not None and pos not in vocabulary.pos else []
+    return ", ".join([*unknown, *(f"the feature {each or '(empty)'}" for each in dict.fromkeys(features)
+                                  if each not in vocabulary.features)])

@@ -1,0 +1,231 @@
+"""`il-morph report` and `il-morph table --format=html`: pages that carry everything they show."""
+import json
+import re
+import shutil
+import statistics
+from html.parser import HTMLParser
+
+import pytest
+
+from il_morph.commands import main
+from il_morph.data.formats import SIGMORPHON2017, Sample
+from il_morph.evaluation.edits import edit_steps, edits
+from il_morph.evaluation.entries import read_gold, read_predictions
+from il_morph.evaluation.scores import evaluate
+from il_morph.evaluation.voting import vote
+from il_morph.reproduction.measured import measured
+from il_morph.reproduction.runs import Run
+from tests.cli import error_of
+from tests.made_runs import EVIL, WORDS, made_run
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its elements, their attributes and their text."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.elements, self.texts, self.stack = [], {}, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self.stack.append(len(self.elements) - 1)
+
+    def handle_endtag(self, tag):
+        while self.stack and self.elements[self.stack.pop()][0] != tag:
+            pass
+
+    def handle_data(self, data):
+        for element in self.stack:
+            self.texts[element] = self.texts.get(element, "") + data
+
+    def all(self, tag):
+        """Attributes and text of all elements of a kind."""
+        return [(attributes, self.texts.get(number, "")) for number, (name, attributes) in enumerate(self.elements)
+                if name == tag]
+
+    @property
+    def data(self):
+        return next(json.loads(text) for attributes, text in self.all("script") if attributes.get("id") == "data")
+
+    @property
+    def rows(self):
+        """The cells of all tables, one after the other."""
+        cells = [self.texts.get(number, "").strip() for number, (tag, _) in enumerate(self.elements) if tag in ("td", "th")]
+        return re.sub(r"\s+", " ", " ".join(cells))
+
+
+def report(path, *arguments) -> Page:
+    assert main(["report", *map(str, arguments), f"--output={path}", "--force"]) == 0
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return made_run(tmp_path_factory.mktemp("made"))
+
+
+def accuracy(folder, name="beam4.test"):
+    gold = read_gold(folder.parent / "test", SIGMORPHON2017)
+    return evaluate(gold, read_predictions(folder / f"f.{name}.predictions", SIGMORPHON2017), SIGMORPHON2017).accuracy
+
+
+def test_a_report_has_every_error_with_its_edits_and_steps(made, tmp_path):
+    page = report(tmp_path / "page.html", made)
+    outputs = [entry.outputs[0] for entry in read_predictions(made / "f.beam4.test.predictions", SIGMORPHON2017)]
+    wrong = [(sample, output) for sample, output in zip(WORDS, outputs) if sample.output != output]
+    errors = page.data["errors"]
+    assert [(e["input"], e["tag"], e["gold"], e["outputs"]) for e in errors] == [
+        (sample.input, sample.tag, sample.output, [output]) for sample, output in wrong] and errors
+    for error, (sample, output) in zip(errors, wrong):
+        assert "".join(c for kind, c in error["edits"][output] if kind != "insert") == output
+        assert "".join(c for kind, c in error["edits"][output] if kind != "delete") == sample.output
+        trace, = error["traces"]
+        assert (trace["output"], trace["gold"], trace["right"]) == (output, sample.output, False)
+        first = trace["steps"][trace["first_wrong"] - 1]
+        assert error["confusions"][0].startswith(" ".join(filter(None, [first[1][0], trace["shown"].get(*[first[1][1]] * 2)])))
+
+
+def test_the_figures_of_a_report_are_those_of_evaluate(made, tmp_path):
+    page = report(tmp_path / "page.html", made)
+    text = " ".join(text for _, text in page.all("li"))
+    assert f"{accuracy(made):.1f} % accuracy" in re.sub(r"\s+", " ", text)
+    greedy = report(tmp_path / "page.html", made, "--search=greedy", "--part=dev")
+    assert "4 lines of development data, greedy search" in " ".join(text for _, text in greedy.all("p"))
+    assert [title for _, title in page.all("h3")][:5] == [
+        "made", "By part of speech", "By what training showed", "By feature", "By characters that training showed"]
+    assert "lemma seen, features seen 8" in page.rows and "16 and more 2" in page.rows
+
+
+def test_a_report_is_one_file_with_a_policy_and_no_markup_from_the_data(made, tmp_path):
+    page = report(tmp_path / "page.html", made)
+    assert all(attributes["src"].startswith("data:image/svg+xml;base64,") for attributes, _ in page.all("img"))
+    assert len(page.all("img")) == 1
+    assert not [attributes for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    assert not [attributes for tag, attributes in page.elements if "style" in attributes]
+    policy = next(a["content"] for a, _ in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    addresses = [a.get("href", "#") for tag, a in page.elements if tag in ("a", "link")]
+    assert all(address.startswith("#") or address == "data:," for address in addresses)
+    assert EVIL in page.rows and EVIL in [error["input"] for error in page.data["errors"]]
+
+
+def test_seeds_stand_side_by_side_with_their_spread_and_vote(tmp_path):
+    folders = [made_run(tmp_path, f"seed{seed}", seed) for seed in (1, 2, 3)]
+    page = report(tmp_path / "page.html", *folders)
+    assert page.data["runs"] == ["seed1", "seed2", "seed3"]
+    figures = [accuracy(folder) for folder in folders]
+    predictions = [read_predictions(folder / "f.beam4.test.predictions", SIGMORPHON2017) for folder in folders]
+    voted = [vote([entry.outputs[0] for entry in entries]) for entries in zip(*predictions)]
+    right = 100 * statistics.fmean(output == sample.output for output, sample in zip(voted, WORDS))
+    tiles = [re.sub(r"\s+", " ", text).strip() for _, text in page.all("li")]
+    assert tiles[:2] == [f"{statistics.fmean(figures):.1f} % mean accuracy (sd {statistics.stdev(figures):.2f})",
+                         f"{right:.1f} % accuracy of their vote"]
+    assert all(len(error["traces"]) == len(error["outputs"]) == 3 for error in page.data["errors"])
+    assert "seed differs 1 2 3" in page.rows
+
+
+def test_a_run_without_errors_says_so(tmp_path):
+    folder = made_run(tmp_path)
+    shutil.copy(folder.parent / "test", folder / "f.beam4.test.predictions")
+    page = report(tmp_path / "page.html", folder)
+    assert page.data["errors"] == []
+    assert "Every line is right." in [text for _, text in page.all("p")]
+
+
+def test_a_report_says_what_it_lacks(tmp_path):
+    folder = made_run(tmp_path)
+    (folder / "f.model").unlink()
+    (tmp_path / "train").unlink()
+    page = report(tmp_path / "page.html", folder)
+    said = " ".join(text for attributes, text in page.all("p") if attributes.get("class") == "remark")
+    assert "has no model any more" in said and "--train=FILE says where it is" in said
+    assert {trace for error in page.data["errors"] for trace in error["traces"]} == {None}
+    assert "By feature" in [title for _, title in page.all("h3")]
+
+
+def test_predictions_of_another_model_have_no_steps(tmp_path):
+    folder = made_run(tmp_path)
+    text = (folder / "f.beam4.test.predictions").read_text(encoding="utf-8").splitlines()
+    text[0] = "walk\tsomething else\tV;PST"
+    (folder / "f.beam4.test.predictions").write_text("\n".join(text) + "\n", encoding="utf-8")
+    page = report(tmp_path / "page.html", folder)
+    assert page.data["errors"][0]["outputs"] == ["something else"] and page.data["errors"][0]["traces"] == [None]
+    assert any("something else than its predictions for 1 of" in text for _, text in page.all("p"))
+
+
+def test_covered_test_data_gives_a_report_on_the_development_data(tmp_path):
+    folder = made_run(tmp_path, covered=True)
+    page = report(tmp_path / "page.html", folder)
+    assert any("The test data has no outputs" in text for _, text in page.all("p"))
+    assert "4 lines of development data" in " ".join(text for _, text in page.all("p"))
+    page = report(tmp_path / "page.html", folder, f"--test={tmp_path / 'test'}")
+    assert "8 lines of test data" in " ".join(text for _, text in page.all("p"))
+
+
+def test_a_hard_attention_run_has_a_report_without_an_expert(tmp_path):
+    page = report(tmp_path / "page.html", made_run(tmp_path, transducer="hard"))
+    assert page.data["errors"] and "(has no expert)" in page.rows
+
+
+def test_a_real_run_has_a_report(trained, tmp_path):
+    page = report(tmp_path / "page.html", trained.folder)
+    wrong = [row for row, (_, _, gold) in zip(trained.predictions("beam4.test"), [
+        ("talk", "V;PRS", "talks"), ("dog", "N;PL", "dogs"), ("bee", "N;PL", "bees")]) if row[1] != gold]
+    assert [error["input"] for error in page.data["errors"]] == [row[0] for row in wrong]
+    assert all(trace for error in page.data["errors"] for trace in error["traces"])
+
+
+def test_errors_of_the_report_name_what_is_missing(capsys, tmp_path):
+    folder = made_run(tmp_path / "one")
+    output = f"--output={tmp_path / 'page.html'}"
+    assert "holds no finished run" in error_of(capsys, "report", str(tmp_path), output)
+    assert "is given twice" in error_of(capsys, "report", str(folder), str(folder), output)
+    assert "--part takes one of test, dev" in error_of(capsys, "report", str(folder), "--part=train", output)
+    assert "f.beam9.test.predictions is not there: made has beam4, greedy" in error_of(
+        capsys, "report", str(folder), "--search=beam9", output)
+    other = made_run(tmp_path / "two", words=[Sample("other", "N;PL", "others"), *WORDS[1:]])
+    assert "the files must have the same inputs" in error_of(capsys, "report", str(folder), str(other), output)
+    (tmp_path / "one" / "test").unlink()
+    assert "is not there: say where it is with --test=FILE" in error_of(capsys, "report", str(folder), output)
+    (folder / "f.stats").write_text("{}", encoding="utf-8")
+    assert "f.stats is not what `il-morph train` writes" in error_of(capsys, "report", str(folder), output)
+    assert not (tmp_path / "page.html").exists()
+    (tmp_path / "page.html").write_text("mine")
+    assert "exists already" in error_of(capsys, "report", str(other), output)
+
+
+def test_the_steps_of_edits_are_those_of_their_text():
+    assert edits("a b", "ab+") == "a -␣ b ++"
+    assert edit_steps("a b", "ab+") == [("", "a"), ("-", " "), ("", "b"), ("+", "+")]
+
+
+# Tables of the paper
+
+def test_a_table_is_a_page_with_its_picture(tmp_path, capsys):
+    runs = [Run("0500", "ca-r", language, "0", "1", 1, 1.0, None, None, None, 88.8, "dynet", "abc")
+            for language in ("rP-pA", "13SIA-13SKE")]
+    (tmp_path / "measured.tsv").write_text(measured(runs), encoding="utf-8")
+    assert main(["table", "celex", str(tmp_path / "measured.tsv"), "--format=html"]) == 0
+    page = Page(capsys.readouterr().out)
+    assert [text for _, text in page.all("h1")][0].startswith("CELEX")
+    assert "CA-R" in page.rows and "88.8" in page.rows
+    pictures = page.all("img")
+    assert len(pictures) == 1 and pictures[0][0]["src"].startswith("data:image/svg+xml;base64,")
+
+
+def test_a_table_without_runs_is_a_page_without_pictures(tmp_path, capsys):
+    (tmp_path / "results").mkdir()
+    assert main(["table", "celex", str(tmp_path / "results"), "--format=html"]) == 0
+    page = Page(capsys.readouterr().out)
+    assert page.all("img") == [] and any("There is nothing to draw" in text for _, text in page.all("p"))
+
+
+def test_all_tables_are_one_page(capsys):
+    assert main(["table", "all", "experiments", "--format=html"]) == 0
+    page = Page(capsys.readouterr().out)
+    assert [text for _, text in page.all("h1")] == ["Our runs beside the paper"]
+    assert len(page.all("img")) >= 3

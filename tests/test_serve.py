@@ -1,0 +1,319 @@
+"""`il-morph serve`: the answers behind the page, and what the server refuses."""
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from il_morph.data.formats import SIGMORPHON2017
+from il_morph.errors import InputError
+from il_morph.model.modelfile import load_model, save_model
+from il_morph.model.predictor import Predictor
+from il_morph.report import server as server_module
+from il_morph.report.answers import Answers, model_names
+from il_morph.report.server import HEADERS, PAGE, PageServer
+from il_morph.report.trace import trace_best
+from il_morph.report.words import sample_for
+from tests.cli import ROOT, error_of
+from tests.made_runs import EVIL, WORDS
+from tests.random_models import random_model
+
+MODEL = Predictor(random_model(2, scale=0.5, samples=WORDS))
+PLAIN = Predictor(random_model(2, format="no-features", pos_emb=False))
+JSON = {"Content-Type": "application/json"}
+
+
+@contextmanager
+def serving(answers: Answers, host: str = "127.0.0.1"):
+    with PageServer(host, 0, answers) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(Answers({"words": MODEL, "plain": PLAIN})) as running:
+        yield running
+
+
+def request(server, method, path, body=None, headers=None):
+    """Status, headers and content of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    connection.request(method, path, body, headers or {})
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, answer.headers, content
+
+
+def ask(server, path, question):
+    status, _, content = request(server, "POST", path, json.dumps(question).encode("utf-8"), JSON)
+    return status, json.loads(content)
+
+
+# Answers
+
+def test_the_page_is_told_what_the_models_know(server):
+    _, _, content = request(server, "GET", "/api/models")
+    words, plain = json.loads(content)["models"]
+    assert (words["name"], words["separator"]) == ("words", ";")
+    assert words["pos"] == ["V", "N", "ADJ"] and EVIL in words["features"]
+    assert dict(words["bundles"]) == MODEL.vocabulary.bundles and words["bundles"][0][1] == 2
+    assert (plain["separator"], plain["features"], plain["bundles"]) == (None, [], [])
+
+
+@pytest.mark.parametrize("word, tag", [(sample.input, sample.tag) for sample in WORDS])
+def test_a_word_gets_its_best_outputs_with_their_steps(server, word, tag):
+    status, answer = ask(server, "/api/predict", {"model": "words", "input": word, "features": tag, "n": 3})
+    found = MODEL.hypotheses([sample_for(MODEL, word, tag)], 4)[0][:3]
+    assert status == 200
+    assert [each["output"] for each in answer["answers"]] == [each.output for each in found]
+    first = json.loads(json.dumps(trace_best(MODEL, sample_for(MODEL, word, tag), None, 4).as_dict()))
+    got = answer["answers"][0]
+    assert {**got, "probability": 0, "steps": 0} == {**first, "probability": 0, "steps": 0}
+    assert [step[:2] for step in got["steps"]] == [step[:2] for step in first["steps"]]
+    assert [step[2] for step in got["steps"]] == pytest.approx([step[2] for step in first["steps"]], rel=1e-2)
+
+
+def test_the_right_form_is_judged_and_unknown_things_are_remarked_on(server):
+    _, answer = ask(server, "/api/predict", {"input": "wölk", "features": "V;FUT", "gold": "walked"})
+    assert all(each["gold"] == "walked" and each["right"] is False for each in answer["answers"])
+    assert answer["remarks"] == ["Training did not show ö: such characters can be copied or deleted, not understood.",
+                                 "Training did not show the feature FUT."]
+
+
+def test_a_paradigm_has_a_form_for_each_bundle(server):
+    _, answer = ask(server, "/api/paradigm", {"input": "walk"})
+    assert [form["features"] for form in answer["forms"]] == sorted(MODEL.vocabulary.bundles)
+    _, verbs = ask(server, "/api/paradigm", {"input": "walk", "pos": "V"})
+    assert {form["features"].split(";")[0] for form in verbs["forms"]} == {"V"}
+    assert [form["output"] for form in verbs["forms"]] == [form.output for form in MODEL.paradigm("walk", "V")]
+    status, refusal = ask(server, "/api/paradigm", {"input": "walk", "model": "plain"})
+    assert (status, refusal) == (400, {"error": "the model has no features, so there is no paradigm"})
+
+
+def test_a_file_gets_its_predictions(server):
+    text = "".join(SIGMORPHON2017.line(sample, sample.output) + "\n" for sample in WORDS)
+    headers = {"Content-Type": "application/octet-stream"}
+    status, _, content = request(server, "POST", "/api/file?model=words&name=my.tsv", text.encode("utf-8"), headers)
+    answer = json.loads(content)
+    outputs = [found[0].output for found in MODEL.hypotheses(WORDS)]
+    assert status == 200 and answer["lines"] == len(WORDS)
+    assert answer["predictions"] == "".join(SIGMORPHON2017.line(s, o) + "\n" for s, o in zip(WORDS, outputs))
+    right = sum(sample.output == output for sample, output in zip(WORDS, outputs))
+    assert answer["accuracy"] == 100 * right / len(WORDS)
+    covered = "".join(f"{sample.input}\t{sample.tag}\n" for sample in WORDS).encode("utf-8")
+    assert json.loads(request(server, "POST", "/api/file", covered, headers)[2])["accuracy"] is None
+    status, _, content = request(server, "POST", "/api/file?name=my.tsv", b"\xff\n", headers)
+    assert status == 400 and "my.tsv" in json.loads(content)["error"]
+
+
+def test_a_file_with_too_many_lines_is_refused():
+    with pytest.raises(InputError, match="20,001 lines, and the page takes 20,000"):
+        Answers({"words": MODEL}).file({}, b"walk\tV;PST\n" * 20_001)
+
+
+def test_eight_clients_at_once_get_right_answers(server):
+    expected = {(s.input, s.tag): [h.output for h in MODEL.hypotheses([s], 4)[0]] for s in WORDS}
+
+    def client(number):
+        sample = WORDS[number % len(WORDS)]
+        _, answer = ask(server, "/api/predict", {"input": sample.input, "features": sample.tag})
+        return expected[sample.input, sample.tag] == [each["output"] for each in answer["answers"]]
+
+    with ThreadPoolExecutor(8) as clients:
+        assert all(clients.map(client, range(64)))
+
+
+@pytest.mark.parametrize("question, message", [
+    ({"input": 7}, "input is a text"), ({"input": "a", "n": 0}, "n is a whole number"), ({"input": "a", "n": "4"}, "n is"),
+    ({"input": "a", "model": "other"}, "there is no model 'other'; there is: words, plain"), ({"input": "a\tb"}, "no line"),
+    ({"input": "⟪"}, "reserved"), ({"input": "w" * 1001}, "1,001 characters"), ({"input": "\ud800"}, "no line of data"),
+    ({"input": "a", "model": "plain", "features": "V"}, "reads no features"),
+])
+def test_a_question_that_makes_no_sense_is_an_error_that_says_so(server, question, message):
+    status, answer = ask(server, "/api/predict", question)
+    assert status == 400 and message in answer["error"]
+
+
+# What is refused
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"[" * 50_000, b'"text"'])
+def test_a_question_that_is_no_object_is_refused(server, body):
+    status, _, content = request(server, "POST", "/api/predict", body, JSON)
+    assert (status, json.loads(content)) == (400, {"error": "a question is a JSON object"})
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "127.0.0.1.evil.example", "10.0.0.1", "[::", "localhost@evil"])
+def test_a_host_that_is_not_its_own_is_refused(server, host):
+    for method, path in (("GET", "/"), ("GET", "/api/models"), ("POST", "/api/predict")):
+        status, _, content = request(server, method, path, b"{}" if method == "POST" else None, {**JSON, "Host": host})
+        assert status == 403 and "this server is not" in json.loads(content)["error"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:8000", "LOCALHOST", "[::1]:80", "127.0.0.1:1"])
+def test_its_own_names_are_answered_whatever_the_port(server, host):
+    assert request(server, "GET", "/", headers={"Host": host})[0] == 200
+
+
+def test_another_address_is_called_by_address_or_by_the_name_of_the_machine():
+    with serving(Answers({"words": MODEL}), "0.0.0.0") as server:
+        for host, status in (("192.168.1.7:80", 200), (socket.gethostname(), 200), ("evil.example", 403)):
+            assert request(server, "GET", "/", headers={"Host": host})[0] == status
+
+
+def test_another_page_may_not_ask(server):
+    own = f"127.0.0.1:{server.server_port}"
+    body = json.dumps({"input": "walk", "features": "V;PST"}).encode()
+    for origin, expected in ((f"http://{own}", 200), ("http://evil.example", 403), ("null", 403)):
+        assert request(server, "POST", "/api/predict", body, {**JSON, "Origin": origin})[0] == expected
+    assert request(server, "POST", "/api/predict", body, {"Content-Type": "text/plain"})[0] == 415
+
+
+@pytest.mark.parametrize("path", ["/setup.py", "/../setup.py", "/..%2f..%2fsetup.py", "//etc/passwd", "//[", "/pages/serve.html",
+                                  "/serve.html", "/report.html", "/server.py", "/style.css/", "/api", "/api/predict"])
+def test_nothing_but_the_page_is_served(server, path):
+    status, _, content = request(server, "GET", path)
+    assert (status, json.loads(content)) == (404, {"error": "there is nothing here"})
+
+
+def test_every_answer_carries_the_policy(server):
+    for method, path in (*(("GET", path) for path in PAGE), ("GET", "/api/models"), ("GET", "/nowhere"), ("POST", "/")):
+        _, headers, _ = request(server, method, path, b"" if method == "POST" else None)
+        assert {name: headers[name] for name in HEADERS} == HEADERS
+    assert "unsafe" not in HEADERS["Content-Security-Policy"]
+
+
+def test_a_body_that_is_too_long_or_of_unknown_length_is_not_read(server):
+    def status_of(length):
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+        connection.putrequest("POST", "/api/predict")
+        for name, value in {**JSON, **({} if length is None else {"Content-Length": length})}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    assert [status_of(length) for length in (None, "-1", "x", "1_0", "٣", "70000", "9" * 30) if length != "٣"] == [
+        411, 411, 411, 411, 413, 413]
+
+
+def test_a_client_that_falls_silent_or_dawdles_is_let_go(monkeypatch):
+    monkeypatch.setattr(server_module.PageHandler, "timeout", 0.3)
+    with serving(Answers({"words": MODEL})) as server:
+        silent = socket.create_connection(("127.0.0.1", server.server_port))
+        silent.settimeout(20)
+        silent.sendall(b"POST /api/predict HTTP/1.0\r\nHost: localhost\r\n")
+        assert silent.recv(100) == b"", "the connection is closed without an answer"
+        silent.close()
+    monkeypatch.setattr(server_module, "LONGEST", 0.5)
+    monkeypatch.setattr(server_module.PageHandler, "timeout", 20)
+    with serving(Answers({"words": MODEL})) as server:
+        slow = socket.create_connection(("127.0.0.1", server.server_port))
+        slow.settimeout(20)
+        slow.sendall(b"GET / HTTP/1.0\r\n")
+        assert slow.recv(100) == b""
+        slow.close()
+        assert request(server, "GET", "/")[0] == 200
+
+
+def test_too_many_connections_are_turned_away_and_the_others_answered(monkeypatch):
+    monkeypatch.setattr(server_module, "MOST_CONNECTIONS", 2)
+    with serving(Answers({"words": MODEL})) as server:
+        waiting = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(3)]
+        waiting[2].settimeout(20)
+        assert waiting[2].recv(100) == b""
+        for each in waiting:
+            each.close()
+        for _ in range(50):
+            try:
+                assert request(server, "GET", "/")[0] == 200
+                break
+            except (ConnectionError, http.client.BadStatusLine):
+                continue
+        else:
+            pytest.fail("the places of closed connections are not given back")
+
+
+def test_an_answer_that_fails_says_so_without_a_traceback(monkeypatch):
+    class Broken(Answers):
+        def predict(self, question):
+            raise RuntimeError("a secret path")
+
+    with serving(Broken({"words": MODEL})) as server:
+        status, answer = ask(server, "/api/predict", {"input": "walk"})
+        assert status == 500 and "secret" not in answer["error"]
+        assert request(server, "GET", "/")[0] == 200
+
+
+# The command
+
+@contextmanager
+def command(*arguments):
+    """The command, and what it says on its terminal."""
+    process = subprocess.Popen([sys.executable, "-m", "il_morph", "serve", "--port=0", *arguments], cwd=ROOT,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def test_the_command_serves_until_it_is_interrupted(tmp_path):
+    save_model(tmp_path / "f.model", random_model(2))
+    with command(str(tmp_path)) as process:
+        line = process.stderr.readline()
+        port = int(re.fullmatch(r"il-morph: the page is http://127\.0\.0\.1:(\d+)/ \(Ctrl-C ends it\)\n", line)[1])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", "/")
+        assert b"il-morph" in connection.getresponse().read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+        assert process.stderr.read() == ""
+
+
+def test_the_command_warns_when_others_can_reach_the_page(tmp_path):
+    save_model(tmp_path / "f.model", random_model(2))
+    with command("--host=0.0.0.0", str(tmp_path)) as process:
+        assert "everybody who can reach this address can use the page" in process.stderr.readline()
+        assert "the page is http://0.0.0.0:" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+
+
+def test_errors_of_the_command(capsys, tmp_path, server):
+    save_model(tmp_path / "f.model", random_model(2))
+    assert "cannot read" in error_of(capsys, "serve", str(tmp_path / "nothing"))
+    assert "--port takes a whole number from 0 up to 65535" in error_of(capsys, "serve", "--port=99999", str(tmp_path))
+    taken = error_of(capsys, "serve", f"--port={server.server_port}", str(tmp_path))
+    assert f"cannot serve on 127.0.0.1, port {server.server_port}" in taken and "choose another --port" in taken
+    assert "cannot serve on nowhere.invalid" in error_of(capsys, "serve", "--port=0", "--host=nowhere.invalid", str(tmp_path))
+    assert "is given twice" in error_of(capsys, "serve", str(tmp_path), str(tmp_path / "f.model"))
+
+
+def test_models_are_called_like_their_folders(tmp_path):
+    assert model_names([f"{tmp_path}/a/f.model", f"{tmp_path}/b", f"{tmp_path}/c/other.model"]) == ["a", "b", "other.model"]
+    assert model_names([f"{tmp_path}/a/x", f"{tmp_path}/b/x/f.model"]) == ["a/x", "b/x"]
+
+
+def test_a_model_file_without_bundles_has_no_paradigm_and_says_so(tmp_path):
+    model = random_model(2)
+    model.vocabulary.bundles.clear()
+    save_model(tmp_path / "f.model", model)
+    with pytest.raises(InputError, match="does not keep the feature bundles"):
+        Answers({"old": Predictor(load_model(tmp_path))}).paradigm({"input": "walk"})
