@@ -4,9 +4,9 @@ from __future__ import annotations
 import dynet as dy
 import numpy as np
 
+from experiments.benchmark.stock_model import StockModel
 from il_morph.transitions.actions import END
 from tests.native_plans import ALPHA, Plan, positions_of
-from experiments.benchmark.stock_model import StockModel
 
 MASKED = -1e9
 

@@ -2,72 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Callable, ContextManager, Iterator, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
-from il_morph.engines.native.decoder import INITIAL, Rows
-from il_morph.engines.native.losses import expected_risk, log_softmax, negative_log_likelihoods, squared_distance
+from il_morph.engines.native.decoder import Rows
+from il_morph.engines.native.losses import log_softmax, negative_log_likelihoods, squared_distance
 from il_morph.engines.native.network import Network
+from il_morph.engines.native.sample import NativeDecoder, SequenceLoss
 from il_morph.engines.native.sequences import Tree
 from il_morph.model.vocabulary import Instance
 from il_morph.training.engine import Request, Step, StepLoss, StepRows, Visit, reply_to
-
-
-@dataclass
-class SequenceLoss:
-    """A loss of whole sequences; `value` turns their −log P into the loss and its gradient with respect to them."""
-
-    sequences: Sequence[Sequence[int]]
-    value: Callable[[np.ndarray], tuple[float, np.ndarray]]
-
-
-class SampleDecoder:
-    """The network on one sample of a batch; a state is a node of the decoder."""
-
-    def __init__(self, network: Network, sample: int, instance: Instance):
-        self.network, self.sample, self.instance = network, sample, instance
-        self.step_losses: list[tuple[int, StepLoss]] = []
-        self.regressions: list[tuple[int, int, np.ndarray]] = []
-        self.sequence_losses: list[SequenceLoss] = []
-
-    def initial_state(self) -> int:
-        return INITIAL
-
-    def scores(self, state: int) -> np.ndarray:
-        return self.network.decoder.nodes.scores[state]
-
-    @contextmanager
-    def rows(self, state: int, number: int) -> Iterator[Rows]:
-        yield self.network.decoder.rows(state, number)
-
-    def initial_rows(self, number: int) -> ContextManager[Rows]:
-        return self.rows(INITIAL, number)
-
-    def rows_scores(self, rows: Rows) -> np.ndarray:
-        return rows.scores[rows.states]
-
-    def look_up(self, actions: Sequence[int]) -> None:
-        self.network.lookups.add(self.network.decoder.table, actions)
-
-    def step_loss(self, state: int, loss: StepLoss) -> None:
-        self.step_losses.append((state, loss))
-
-    def regression_loss(self, state: int, support: int, targets: np.ndarray) -> None:
-        self.regressions.append((state, support, targets))
-
-    def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
-        factors = np.array(weights, dtype=np.float64)
-        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: (float((factors * losses).sum()), factors)))
-
-    def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
-        known = np.array(risks, dtype=np.float64)
-        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: expected_risk(-losses, known, alpha)))
-
-    def place(self, position: int) -> int:
-        return self.network.encoder.place(self.sample, position)
 
 
 class Batch:
@@ -76,7 +21,7 @@ class Batch:
     def __init__(self, network: Network, instances: Sequence[Instance]):
         self.network = network
         network.begin(instances)
-        self.decoders = [SampleDecoder(network, k, instance) for k, instance in enumerate(instances)]
+        self.decoders = [NativeDecoder(network, k, instance) for k, instance in enumerate(instances)]
 
     def serve(self, visits: Sequence[Visit]) -> list[int]:
         """Run the visits side by side until all have returned; what they returned.
@@ -85,9 +30,9 @@ class Batch:
         """
         if len(visits) == 1:
             return [reply_to(visits[0], self._serve_one)]
-        counts, replies = [0] * len(visits), {sample: None for sample in range(len(visits))}
+        counts, replies = [0] * len(visits), dict.fromkeys(range(len(visits)))
         while replies:
-            requests = {}
+            requests: dict[int, Request] = {}
             for sample, reply in replies.items():
                 try:
                     requests[sample] = visits[sample].send(reply)
@@ -146,7 +91,8 @@ class Batch:
 
     def _regressions(self, left: list[tuple[int, int, np.ndarray]]) -> None:
         for node, support, targets in left:
-            value, gradient = squared_distance(self.network.decoder.nodes.scores[node], self.network.supports[support], targets)
+            scores = self.network.decoder.nodes.scores[node]
+            value, gradient = squared_distance(scores, self.network.supports[support], targets)
             self._add([node], value, gradient[None])
 
     def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
@@ -157,7 +103,7 @@ class Batch:
         self.total += float(value)
         self.network.kernels.add_rows(self.dscores, np.array(nodes), gradients)
 
-    def _tree(self, losses: list[tuple[SampleDecoder, SequenceLoss]]) -> Tree:
+    def _tree(self, losses: list[tuple[NativeDecoder, SequenceLoss]]) -> Tree:
         """The sequences of all losses."""
         tree = Tree(self.network.vocabulary.system, self.network.encoder)
         for decoder, loss in losses:
@@ -171,15 +117,16 @@ class Batch:
         """With weight w_k of −log P_k the scores of a node have the gradient Σ w_k (P − 1 of the action taken),
         summed over the sequences that go through it."""
         log_p = log_softmax(self._scores(range(first, first + len(tree.parents)), tree.supports))
-        ends = np.cumsum(tree.lengths)
-        nlls = np.add.reduceat(-log_p[tree.nodes, tree.taken].astype(np.float64), ends - tree.lengths)
-        weights, k = [], 0
-        for loss in losses:
-            value, factors = loss.value(nlls[k:k + len(loss.sequences)])
-            self.total += value
-            weights.append(factors)
-            k += len(loss.sequences)
-        step_weights = np.repeat(np.concatenate(weights), tree.lengths)
+        lengths = np.array(tree.lengths, dtype=np.int64)
+        nlls = np.add.reduceat(-log_p[tree.nodes, tree.taken].astype(np.float64), np.cumsum(lengths) - lengths)
+        step_weights = np.repeat(self._weights(losses, nlls), lengths)
         gradients = np.exp(log_p) * np.bincount(tree.nodes, step_weights)[:, None].astype(log_p.dtype)
         np.subtract.at(gradients, (tree.nodes, tree.taken), step_weights.astype(log_p.dtype))
         self.dscores[first:] += gradients
+
+    def _weights(self, losses: list[SequenceLoss], nlls: np.ndarray) -> np.ndarray:
+        """Of −log P of each sequence in the loss, to which the values are added."""
+        ends = np.cumsum([len(loss.sequences) for loss in losses])
+        values, weights = zip(*(loss.value(part) for loss, part in zip(losses, np.split(nlls, ends[:-1]))))
+        self.total += sum(values)
+        return np.concatenate(weights)

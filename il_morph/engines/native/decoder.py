@@ -87,8 +87,8 @@ class Decoder:
         if not actions <= self.known:
             self._project(actions - self.known)
         self.layer.cell.decode(
-            nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc, nodes.places,
-            self.encoder.projected, nodes.actions, self.projected_actions, self.output, nodes.scores)
+            nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc,
+            nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.output, nodes.scores)
 
     def _project(self, actions: set[int]) -> None:
         """The embeddings of these actions times the decoder's columns."""
@@ -102,10 +102,11 @@ class Decoder:
 
     def rows(self, node: int, number: int) -> Rows:
         """The state of a node, some times."""
-        state = (array[node][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
-        return Rows([0] * number, *state, np.empty((1, 0), dtype=self.dtype))
+        h, c, p = (array[node][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
+        return Rows([0] * number, h, c, p, np.empty((1, 0), dtype=self.dtype))
 
-    def step_rows(self, rows: Sequence[Rows], places: Sequence[Sequence[int]], actions: Sequence[Sequence[int]]) -> list[Rows]:
+    def step_rows(self, rows: Sequence[Rows], places: Sequence[Sequence[int]],
+                  actions: Sequence[Sequence[int]]) -> list[Rows]:
         """One step of all these rows. After END nothing follows: such a row is not computed."""
         nodes = self.passing
         nodes.clear()

@@ -203,7 +203,7 @@ def squared(g: np.ndarray) -> float:
 def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.ndarray) -> None:
     """The gradient of w is x′d: it is multiplied out some rows at a time."""
     inputs, scaled = np.ascontiguousarray(x.T), d * hyper[0]
-    multiply = np.matmul if len(d) > 1 else np.multiply  # NumPy's product of a column and a row takes three times as long
+    multiply = np.matmul if len(d) > 1 else np.multiply  # matmul of a column and a row is three times as slow
     g = np.empty((max(1, CHUNK // w.shape[1]), w.shape[1]), dtype=w.dtype)
     for some in chunks(w):
         apply(rule, hyper, w[some], a[some], b[some], multiply(inputs[some], scaled, out=g[:len(w[some])]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Union
 
 import numpy as np
 
@@ -20,7 +20,8 @@ class LookUps:
         self.sums = {name: np.zeros_like(table) for name, table in tables.items()}
         self.used = {name: np.zeros(len(table), dtype=bool) for name, table in tables.items()}
 
-    def add(self, table: str, rows: Sequence[int], gradients: Optional[np.ndarray] = None) -> None:
+    def add(self, table: str, rows: Union[Sequence[int], np.ndarray],
+            gradients: Optional[np.ndarray] = None) -> None:
         """Rows, any of them more than once, with their gradients, or with gradient zero."""
         indices = np.asarray(rows, dtype=np.int64)
         self.used[table][indices] = True

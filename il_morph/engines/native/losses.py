@@ -19,7 +19,7 @@ def negative_log_likelihoods(scores: np.ndarray, optimal: Sequence[Sequence[int]
 
     With Q = P restricted to the optimal actions and normalised the gradient is P − Q.
     """
-    sizes = [len(actions) for actions in optimal]
+    sizes = np.array([len(actions) for actions in optimal], dtype=np.int64)
     rows = np.repeat(np.arange(len(sizes)), sizes)
     columns = np.array([action for actions in optimal for action in actions])
     starts = np.cumsum(sizes) - sizes

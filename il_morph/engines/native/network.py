@@ -48,9 +48,9 @@ class Network:
         self.arrays, self.scratch = self.layout.zeros(dtype), Scratch(dtype)
         self.encoder = Encoder(kernels, self.scratch, self.layout, self.arrays)
         self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
-        self.lookups = LookUps(kernels, {table.name: self.arrays[table.name] for table in self.layout.architecture.tables})
+        self.lookups = LookUps(kernels, {t.name: self.arrays[t.name] for t in self.layout.architecture.tables})
         self.supports = supports(vocabulary)
-        self.outside = np.where(self.supports, 0, -np.inf).astype(dtype)  # is added to scores for a softmax over a support
+        self.outside = np.where(self.supports, 0, -np.inf).astype(dtype)  # to be added to scores
 
     def weights(self) -> Arrays:
         """The weights as the model file keeps them."""

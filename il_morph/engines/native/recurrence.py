@@ -56,15 +56,16 @@ class Nodes:
 class Recurrence:
     """An LSTM layer and its nodes."""
 
-    def __init__(self, kernels: ModuleType, scratch: Scratch, name: str, arrays: Arrays, vanilla: bool, scores: int = 0):
+    def __init__(self, kernels: ModuleType, scratch: Scratch, name: str, arrays: Arrays, vanilla: bool,
+                 scores: int = 0):
         self.name, self.scratch, self.cell = name, scratch, kernels.VANILLA if vanilla else kernels.COUPLED
         self.wh = arrays[f"{name}.h"]
-        hidden, gates = self.wh.shape
-        self.wc = arrays.get(f"{name}.c", np.empty((hidden, 0), dtype=self.wh.dtype))
+        self.wc = arrays.get(f"{name}.c", np.empty((len(self.wh), 0), dtype=self.wh.dtype))
         self.nodes = self.new_nodes(scores)
 
     def new_nodes(self, scores: int) -> Nodes:
-        return Nodes(*self.wh.shape, self.wc.shape[1], scores, self.wh.dtype)
+        hidden, gates = self.wh.shape
+        return Nodes(hidden, gates, self.wc.shape[1], scores, self.wh.dtype)
 
     def run(self, bounds: np.ndarray) -> None:
         """Compute the nodes of these blocks, whose z holds what the input contributes."""

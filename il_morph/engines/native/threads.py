@@ -23,7 +23,7 @@ def use_one_thread() -> None:
 
 def limit_with_threadpoolctl() -> bool:
     try:
-        from threadpoolctl import ThreadpoolController
+        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
         return False
     controller = ThreadpoolController().select(user_api="blas")
@@ -33,7 +33,7 @@ def limit_with_threadpoolctl() -> bool:
 
 def limit_bundled_openblas() -> bool:
     libraries = [path for folder in FOLDERS for path in sorted((Path(np.__file__).parent / folder).glob("*openblas*"))]
-    return any([limit_library(path) for path in libraries])
+    return sum(map(limit_library, libraries)) > 0
 
 
 def limit_library(path: Path) -> bool:

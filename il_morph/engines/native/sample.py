@@ -1,0 +1,70 @@
+"""The decoder of a sample, as objectives know it, in a batch of the native engine."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Callable, ContextManager, Iterator, Sequence
+
+import numpy as np
+
+from il_morph.engines.native.decoder import INITIAL, Rows
+from il_morph.engines.native.losses import expected_risk
+from il_morph.engines.native.network import Network
+from il_morph.model.vocabulary import Instance
+from il_morph.training.engine import StepLoss
+
+
+@dataclass
+class SequenceLoss:
+    """A loss of whole sequences; `value` turns their −log P into the loss and its gradient with respect to them."""
+
+    sequences: Sequence[Sequence[int]]
+    value: Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+class NativeDecoder:
+    """The network on one sample of a batch; a state is a node of the decoder."""
+
+    def __init__(self, network: Network, sample: int, instance: Instance):
+        self.network, self.sample, self.instance = network, sample, instance
+        self.step_losses: list[tuple[int, StepLoss]] = []
+        self.regressions: list[tuple[int, int, np.ndarray]] = []
+        self.sequence_losses: list[SequenceLoss] = []
+
+    def initial_state(self) -> int:
+        return INITIAL
+
+    def scores(self, state: int) -> Any:
+        """A row of an array."""
+        return self.network.decoder.nodes.scores[state]
+
+    @contextmanager
+    def rows(self, state: int, number: int) -> Iterator[Rows]:
+        yield self.network.decoder.rows(state, number)
+
+    def initial_rows(self, number: int) -> ContextManager[Rows]:
+        return self.rows(INITIAL, number)
+
+    def rows_scores(self, rows: Rows) -> np.ndarray:
+        return rows.scores[rows.states]
+
+    def look_up(self, actions: Sequence[int]) -> None:
+        self.network.lookups.add(self.network.decoder.table, actions)
+
+    def step_loss(self, state: int, loss: StepLoss) -> None:
+        self.step_losses.append((state, loss))
+
+    def regression_loss(self, state: int, support: int, targets: np.ndarray) -> None:
+        self.regressions.append((state, support, targets))
+
+    def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
+        factors = np.array(weights, dtype=np.float64)
+        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: (float((factors * losses).sum()), factors)))
+
+    def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
+        known = np.array(risks, dtype=np.float64)
+        self.sequence_losses.append(SequenceLoss(sequences, lambda losses: expected_risk(-losses, known, alpha)))
+
+    def place(self, position: int) -> int:
+        return self.network.encoder.place(self.sample, position)
