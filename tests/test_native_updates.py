@@ -88,13 +88,27 @@ def test_a_hundred_updates_of_other_models_are_those_of_dynet(settings, kind):
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
-@pytest.mark.parametrize("settings", ["coupled", "vanilla"])
-def test_the_l2_penalty_is_on_whole_matrices(settings, kernels):
-    model = random_model(scale=0.3, **SETTINGS[settings])
-    if settings == "vanilla":
-        pytest.skip("DyNet's builder keeps the gates of a vanilla cell in one matrix")
-    learner, stock, _ = train_both(model, "nll", KERNELS[kernels](), 50, "SGD", l2=0.5)
+def test_the_l2_penalty_is_on_whole_matrices(kernels):
+    learner, stock, _ = train_both(random_model(scale=0.3), "nll", KERNELS[kernels](), 50, "SGD", l2=0.5)
     assert difference(learner.weights(), stock.weights()) < 1e-5
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("settings", ["coupled", "vanilla"])
+def test_both_engines_make_the_same_updates(settings, size):
+    """With an l2 penalty, on samples of which one has an unseen character."""
+    pytest.importorskip("dynet")
+    from il_morph.engines.dynet.learner import DynetLearner
+    from il_morph.engines.dynet.network import Network
+
+    model, training = random_model(scale=0.3, **SETTINGS[settings]), TrainingSettings(l2=0.1, batch_size=size)
+    ours = learner_of(model, "softmax-margin", training, kernels_numpy)
+    other = DynetLearner(Network(model.vocabulary), ours.objective, training)
+    other.set_weights(model.weights)
+    for batch in batches_of(model, size) * 5:
+        loss, count = other.update(batch)
+        assert ours.update(batch) == (pytest.approx(loss, rel=1e-5), count)
+    assert difference(ours.weights(), other.weights()) < 1e-5
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
