@@ -36,7 +36,8 @@ def test_a_larger_network_is_refused_by_its_flag(asked, flag):
         NativeEngine().refuse(small_settings(**asked), TrainingSettings())
 
 
-@pytest.mark.parametrize("asked, flag", [({"dropout": 0.1}, "--dropout"), ({"pretrain_dropout": 0.1}, "--pretrain-dropout")])
+@pytest.mark.parametrize("asked, flag", [
+    ({"dropout": 0.1}, "--dropout"), ({"pretrain_dropout": 0.1}, "--pretrain-dropout")])
 def test_dropout_is_refused_by_its_flag(asked, flag):
     with pytest.raises(InputError, match=f"leave out {flag}, or train with --engine=dynet"):
         NativeEngine().refuse(small_settings(), TrainingSettings(**asked))
@@ -56,8 +57,17 @@ def test_the_log_says_which_kernels_are_used(caplog):
 
 def test_without_numba_numpy_does_the_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "il_morph.engines.native.kernels_numba", None)
-    monkeypatch.delattr("il_morph.engines.native.kernels_numba", raising=False)
     assert engine_module.fastest_kernels() is kernels_numpy
+
+
+def test_where_nothing_can_be_written_compiled_kernels_are_kept_in_a_temporary_folder():
+    pytest.importorskip("numba")
+    script = ("from numba.core import caching\n"
+              "caching.CacheImpl._locator_classes = caching.CacheImpl._locator_classes[:1]  # NUMBA_CACHE_DIR alone\n"
+              "from il_morph.engines.native.engine import fastest_kernels\n"
+              "print(fastest_kernels().NAME)\n")
+    process = subprocess.run([sys.executable, "-c", script], cwd=PROJECT, text=True, capture_output=True)
+    assert process.stdout == "Numba\n", process.stderr
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
@@ -225,7 +235,8 @@ def test_results_depend_neither_on_threads_nor_on_the_hash_seed(numba):
     hidden = "" if numba else "import sys; sys.modules['numba'] = None\n"
     outputs = set()
     for number in ("1", "2", "3"):
-        variables = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONHASHSEED"), number)
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONHASHSEED")
+        variables = dict.fromkeys(names, number)
         process = subprocess.run([sys.executable, "-c", hidden + TRAINING], cwd=PROJECT, text=True, capture_output=True,
                                  env={**os.environ, **variables})
         assert process.returncode == 0, process.stderr
@@ -237,7 +248,8 @@ def test_results_depend_neither_on_threads_nor_on_the_hash_seed(numba):
 def test_threads_are_limited_with_and_without_threadpoolctl():
     pytest.importorskip("threadpoolctl")
     assert threads.limit_with_threadpoolctl()
-    if (np.__config__.show(mode="dicts") or {}).get("Build Dependencies", {}).get("blas", {}).get("name") == "scipy-openblas":
+    built_with = (np.__config__.show(mode="dicts") or {}).get("Build Dependencies", {})
+    if built_with.get("blas", {}).get("name") == "scipy-openblas":
         assert threads.limit_bundled_openblas()
 
 

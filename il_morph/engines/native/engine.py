@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from importlib import import_module
+from tempfile import mkdtemp
 from types import ModuleType
 from typing import Optional, Sequence
 
@@ -20,11 +22,13 @@ log = logging.getLogger(__name__)
 def fastest_kernels() -> ModuleType:
     """Those of Numba where it is installed."""
     try:
-        from il_morph.engines.native import kernels_numba
+        return import_module("il_morph.engines.native.kernels_numba")
     except ImportError:
-        from il_morph.engines.native import kernels_numpy
-        return kernels_numpy
-    return kernels_numba
+        return import_module("il_morph.engines.native.kernels_numpy")
+    except RuntimeError:  # Numba finds no folder, the package's or the user's, in which to keep what it compiles
+        numba_config = import_module("numba").config
+        numba_config.CACHE_DIR = mkdtemp(prefix="il-morph-numba-")
+        return import_module("il_morph.engines.native.kernels_numba")
 
 
 @dataclass
