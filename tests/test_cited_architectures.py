@@ -1,4 +1,4 @@
-"""The architectures of the cited systems: NumPy in bulk against DyNet sample by sample, and what each of them promises."""
+"""The architectures of the cited systems: NumPy in bulk against DyNet sample by sample, and what each promises."""
 import numpy as np
 import pytest
 
@@ -16,11 +16,12 @@ from tests.random_models import SAMPLES, SMALL, instances_of, random_actions
 from tests.test_inference import bulk_log_probabilities, edge_cases
 
 TOLERANCE = 1e-5
+SMALL_SOFT = {"architecture": SOFT, "feat_input": 6}
 VARIANTS = {
-    "soft": {"architecture": SOFT, "format": "sigmorphon2016", "feat_input": 6},
-    "soft, two layers": {"architecture": SOFT, "format": "sigmorphon2016", "feat_input": 6, "enc_layers": 2, "dec_layers": 2},
-    "soft, vanilla": {"architecture": SOFT, "format": "sigmorphon2017", "feat_input": 6, "vanilla_lstm": True},
-    "soft, no features": {"architecture": SOFT, "format": "no-features", "feat_input": 6},
+    "soft": {**SMALL_SOFT, "format": "sigmorphon2016"},
+    "soft, two layers": {**SMALL_SOFT, "format": "sigmorphon2016", "enc_layers": 2, "dec_layers": 2},
+    "soft, vanilla": {**SMALL_SOFT, "format": "sigmorphon2017", "vanilla_lstm": True},
+    "soft, no features": {**SMALL_SOFT, "format": "no-features"},
     "hacm": {"architecture": HACM},
     "hacm, two layers": {"architecture": HACM, "enc_layers": 2, "dec_layers": 2},
     "hacm, bag of features": {"architecture": HACM, "feat_input": 0, "lucky_w": 2.0},
@@ -337,7 +338,7 @@ def test_haem_forgets_what_was_deleted_at_an_insertion():
     empty = scores_after(model, sample)
     deleted = scores_after(model, sample, [DELETE])
     assert deleted != pytest.approx(empty, abs=TOLERANCE)
-    assert scores_after(model, sample, [DELETE, COPY]) == pytest.approx(deleted, abs=TOLERANCE), "a copy forgets nothing"
+    assert scores_after(model, sample, [DELETE, COPY]) == pytest.approx(deleted, abs=TOLERANCE), "a copy keeps it"
     assert scores_after(model, sample, [DELETE, DELETE, insert]) == pytest.approx(empty, abs=TOLERANCE)
     assert scores_after(model, sample, [insert, COPY]) == pytest.approx(empty, abs=TOLERANCE)
 
@@ -353,7 +354,9 @@ def test_haem_reads_what_it_has_written():
 
 def test_haem_knows_characters_that_only_outputs_have():
     model = cited_model(**VARIANTS["haem"])
-    only = set("".join(s.output for s in SAMPLES["sigmorphon2017"])) - set("".join(s.input for s in SAMPLES["sigmorphon2017"]))
+    inputs, outputs = ({character for sample in SAMPLES["sigmorphon2017"] for character in getattr(sample, side)}
+                       for side in ("input", "output"))
+    only = outputs - inputs
     assert only and all(character in model.vocabulary.characters for character in only)
 
 

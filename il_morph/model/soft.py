@@ -1,4 +1,4 @@
-"""SOFT: the encoder–decoder with soft attention of Aharoni & Goldberg (2017), which reads features as if they were characters.
+"""SOFT: the encoder–decoder with soft attention of Aharoni & Goldberg (2017); it reads features like characters.
 
     characters [C, input], features [F, input]
     encoder_forward.L.*, encoder_backward.L.*, decoder.L.*: LSTM layers as in the transducer
