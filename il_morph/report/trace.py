@@ -13,7 +13,7 @@ from typing import Any, Iterator, Optional, Sequence
 import numpy as np
 
 from il_morph.data.formats import Sample
-from il_morph.model.inference import Inference
+from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -149,7 +149,7 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     return traces
 
 
-def replay(inference: Inference, instances: Sequence[Instance],
+def replay(inference: AnyInference, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[np.ndarray]]:
     """log P of all actions at each step of each sequence."""
     encoded, states = inference.encode(instances), inference.initial_states()
@@ -175,7 +175,8 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
         vocabulary, instance, gold)
     steps, output = [], ""
-    for (action, position), scores in zip(vocabulary.system.walk(hypothesis.actions, instance.start), replayed):
+    walked = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
+    for (action, position), scores in zip(walked, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
         output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
@@ -194,7 +195,7 @@ def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
     if action == system.copy:
         return Edit(COPY_KIND, character)
     if action in system.advancing:
-        return Edit(DELETE_KIND, character) if system.copy is not None else Edit(STEP_KIND)
+        return Edit(DELETE_KIND, character) if system.copy in system.advancing else Edit(STEP_KIND)
     return Edit(INSERT_KIND, vocabulary.actions.symbols[action])
 
 
