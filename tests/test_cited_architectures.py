@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from il_morph.commands import main
 from il_morph.data.formats import Sample
 from il_morph.model.architectures import KINDS, architecture_of, inference_of
 from il_morph.model.modelfile import Model, load_model, save_model
@@ -384,3 +385,30 @@ def test_gold_sequences_of_the_cited_systems():
     assert CITED_SYSTEMS[SOFT].gold("geese", "goose〰"[:5]) == [*"goose", "⟫"]
     assert CITED_SYSTEMS[HACM].gold("ab〰", "acd") == ["<STEP>", "a", "<STEP>", "c", "d", "<STEP>", "⟫"]
     assert CITED_SYSTEMS[HAEM_2017].gold("ab〰", "acd", "close") == ["<COPY>", "<DEL>", "c", "d", "⟫"]
+
+
+def test_soft_says_what_its_attention_is_on():
+    """As the attention that is computed from the states; features count as BEGIN."""
+    model = cited_model(6, scale=2.0, **VARIANTS["soft"])
+    numpy_model, instances = inference(model), instances_of(model)
+    encoded, states = numpy_model.encode(instances), numpy_model.initial_states()
+    rows, actions, found = np.arange(len(instances)), np.full(len(instances), BEGIN), set()
+    for _ in range(5):
+        states = numpy_model.step(encoded, rows, rows * 0, actions, states)
+        places = numpy_model.attention(encoded, rows, states.top).argmax(axis=1)
+        slots = np.array([len(instance.slots) for instance in instances])
+        heads = numpy_model.heads(rows * 0, states)
+        assert heads.tolist() == [0 if place <= number else place - number for place, number in zip(places, slots)]
+        actions, found = numpy_model.logits(states)[:, END + 1:].argmax(axis=1) + END + 1, found | set(heads.tolist())
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("name", ["soft", "hacm", "haem"])
+def test_a_prediction_can_be_explained(name, tmp_path, capsys):
+    model = cited_model(7, scale=1.0, **VARIANTS[name])
+    save_model(tmp_path / "f.model", model)
+    sample = SAMPLES[model.vocabulary.settings.format][0]
+    assert main(["explain", str(tmp_path / "f.model"), sample.input, sample.tag, f"--gold={sample.output}"]) == 0
+    told = capsys.readouterr().out
+    best = decode(inference(model), [model.vocabulary.instance(sample)], 4)[0][0]
+    assert f"→ {best.output}" in told and f"{len(best.actions)} steps" in told

@@ -182,6 +182,9 @@ class AverageInference:
             member.step(each, rows, positions, indices[actions], state) for member, each, indices, state
             in zip(self.members, encoded.members, self.indices, states.members)])
 
+    def heads(self, positions: np.ndarray, states: AverageStates) -> np.ndarray:
+        return self.members[0].heads(positions, states.members[0])
+
     def log_probabilities(self, states: AverageStates, at_end: np.ndarray) -> np.ndarray:
         """log of the mean P over the valid actions of each row; −inf for the others."""
         each = [member.log_probabilities(state, at_end)[:, indices]
