@@ -3,13 +3,15 @@ import numpy as np
 import pytest
 
 from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
-from il_morph.commands import main
 from il_morph.data.formats import Sample
 from il_morph.model.architectures import KINDS, architecture_of, inference_of
 from il_morph.model.modelfile import Model, load_model, save_model
+from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode, describe, execute
 from il_morph.model.settings import ARCHITECTURES, FIXED, HACM, HAEM_2017, PRESETS, SOFT, TRANSDUCER, ModelSettings
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.report.terminal import trace_text
+from il_morph.report.trace import trace_best
 from il_morph.training.likelihood import GoldTeacher, step_losses
 from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, STEP, UNK
 from il_morph.transitions.systems import CITED_SYSTEMS
@@ -404,11 +406,18 @@ def test_soft_says_what_its_attention_is_on():
 
 
 @pytest.mark.parametrize("name", ["soft", "hacm", "haem"])
-def test_a_prediction_can_be_explained(name, tmp_path, capsys):
+def test_a_prediction_can_be_explained(name):
+    """What is written along the steps is the output; their probabilities multiply to its own."""
     model = cited_model(7, scale=1.0, **VARIANTS[name])
-    save_model(tmp_path / "f.model", model)
-    sample = SAMPLES[model.vocabulary.settings.format][0]
-    assert main(["explain", str(tmp_path / "f.model"), sample.input, sample.tag, f"--gold={sample.output}"]) == 0
-    told = capsys.readouterr().out
-    best = decode(inference(model), [model.vocabulary.instance(sample)], 4)[0][0]
-    assert f"→ {best.output}" in told and f"{len(best.actions)} steps" in told
+    for sample in SAMPLES[model.vocabulary.settings.format]:
+        for width in (1, 4):
+            best = decode(inference(model), [model.vocabulary.instance(sample)], width)[0][0]
+            trace = trace_best(Predictor(model), sample, sample.output, width)
+            assert (trace.output, len(trace.steps)) == (best.output, len(best.actions))
+            assert trace.steps[-1].output == best.output
+            product = np.prod([step.probability for step in trace.steps])
+            assert product == pytest.approx(np.exp(best.log_probability), rel=1e-3, abs=1e-12)
+            assert {step.edit.kind for step in trace.steps} <= {
+                "soft": {"insert", "end"}, "hacm": {"insert", "step", "end"},
+                "haem": {"copy", "delete", "insert", "end"}}[name]
+            assert best.output in trace_text(trace)
