@@ -1,4 +1,4 @@
-"""The architectures of the cited systems: NumPy in bulk against DyNet sample by sample, and what each of them promises."""
+"""The architectures of the cited systems: NumPy in bulk against DyNet sample by sample, and what each promises."""
 import numpy as np
 import pytest
 
@@ -6,9 +6,12 @@ from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log
 from il_morph.data.formats import Sample
 from il_morph.model.architectures import KINDS, architecture_of, inference_of
 from il_morph.model.modelfile import Model, load_model, save_model
+from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode, describe, execute
 from il_morph.model.settings import ARCHITECTURES, FIXED, HACM, HAEM_2017, PRESETS, SOFT, TRANSDUCER, ModelSettings
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.report.terminal import trace_text
+from il_morph.report.trace import trace_best
 from il_morph.training.likelihood import GoldTeacher, step_losses
 from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, STEP, UNK
 from il_morph.transitions.systems import CITED_SYSTEMS
@@ -16,11 +19,12 @@ from tests.random_models import SAMPLES, SMALL, instances_of, random_actions
 from tests.test_inference import bulk_log_probabilities, edge_cases
 
 TOLERANCE = 1e-5
+SMALL_SOFT = {"architecture": SOFT, "feat_input": 6}
 VARIANTS = {
-    "soft": {"architecture": SOFT, "format": "sigmorphon2016", "feat_input": 6},
-    "soft, two layers": {"architecture": SOFT, "format": "sigmorphon2016", "feat_input": 6, "enc_layers": 2, "dec_layers": 2},
-    "soft, vanilla": {"architecture": SOFT, "format": "sigmorphon2017", "feat_input": 6, "vanilla_lstm": True},
-    "soft, no features": {"architecture": SOFT, "format": "no-features", "feat_input": 6},
+    "soft": {**SMALL_SOFT, "format": "sigmorphon2016"},
+    "soft, two layers": {**SMALL_SOFT, "format": "sigmorphon2016", "enc_layers": 2, "dec_layers": 2},
+    "soft, vanilla": {**SMALL_SOFT, "format": "sigmorphon2017", "vanilla_lstm": True},
+    "soft, no features": {**SMALL_SOFT, "format": "no-features"},
     "hacm": {"architecture": HACM},
     "hacm, two layers": {"architecture": HACM, "enc_layers": 2, "dec_layers": 2},
     "hacm, bag of features": {"architecture": HACM, "feat_input": 0, "lucky_w": 2.0},
@@ -337,7 +341,7 @@ def test_haem_forgets_what_was_deleted_at_an_insertion():
     empty = scores_after(model, sample)
     deleted = scores_after(model, sample, [DELETE])
     assert deleted != pytest.approx(empty, abs=TOLERANCE)
-    assert scores_after(model, sample, [DELETE, COPY]) == pytest.approx(deleted, abs=TOLERANCE), "a copy forgets nothing"
+    assert scores_after(model, sample, [DELETE, COPY]) == pytest.approx(deleted, abs=TOLERANCE), "a copy keeps it"
     assert scores_after(model, sample, [DELETE, DELETE, insert]) == pytest.approx(empty, abs=TOLERANCE)
     assert scores_after(model, sample, [insert, COPY]) == pytest.approx(empty, abs=TOLERANCE)
 
@@ -353,7 +357,9 @@ def test_haem_reads_what_it_has_written():
 
 def test_haem_knows_characters_that_only_outputs_have():
     model = cited_model(**VARIANTS["haem"])
-    only = set("".join(s.output for s in SAMPLES["sigmorphon2017"])) - set("".join(s.input for s in SAMPLES["sigmorphon2017"]))
+    inputs, outputs = ({character for sample in SAMPLES["sigmorphon2017"] for character in getattr(sample, side)}
+                       for side in ("input", "output"))
+    only = outputs - inputs
     assert only and all(character in model.vocabulary.characters for character in only)
 
 
@@ -381,3 +387,37 @@ def test_gold_sequences_of_the_cited_systems():
     assert CITED_SYSTEMS[SOFT].gold("geese", "goose〰"[:5]) == [*"goose", "⟫"]
     assert CITED_SYSTEMS[HACM].gold("ab〰", "acd") == ["<STEP>", "a", "<STEP>", "c", "d", "<STEP>", "⟫"]
     assert CITED_SYSTEMS[HAEM_2017].gold("ab〰", "acd", "close") == ["<COPY>", "<DEL>", "c", "d", "⟫"]
+
+
+def test_soft_says_what_its_attention_is_on():
+    """As the attention that is computed from the states; features count as BEGIN."""
+    model = cited_model(6, scale=2.0, **VARIANTS["soft"])
+    numpy_model, instances = inference(model), instances_of(model)
+    encoded, states = numpy_model.encode(instances), numpy_model.initial_states()
+    rows, actions, found = np.arange(len(instances)), np.full(len(instances), BEGIN), set()
+    for _ in range(5):
+        states = numpy_model.step(encoded, rows, rows * 0, actions, states)
+        places = numpy_model.attention(encoded, rows, states.top).argmax(axis=1)
+        slots = np.array([len(instance.slots) for instance in instances])
+        heads = numpy_model.heads(rows * 0, states)
+        assert heads.tolist() == [0 if place <= number else place - number for place, number in zip(places, slots)]
+        actions, found = numpy_model.logits(states)[:, END + 1:].argmax(axis=1) + END + 1, found | set(heads.tolist())
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("name", ["soft", "hacm", "haem"])
+def test_a_prediction_can_be_explained(name):
+    """What is written along the steps is the output; their probabilities multiply to its own."""
+    model = cited_model(7, scale=1.0, **VARIANTS[name])
+    for sample in SAMPLES[model.vocabulary.settings.format]:
+        for width in (1, 4):
+            best = decode(inference(model), [model.vocabulary.instance(sample)], width)[0][0]
+            trace = trace_best(Predictor(model), sample, sample.output, width)
+            assert (trace.output, len(trace.steps)) == (best.output, len(best.actions))
+            assert trace.steps[-1].output == best.output
+            product = np.prod([step.probability for step in trace.steps])
+            assert product == pytest.approx(np.exp(best.log_probability), rel=1e-3, abs=1e-12)
+            assert {step.edit.kind for step in trace.steps} <= {
+                "soft": {"insert", "end"}, "hacm": {"insert", "step", "end"},
+                "haem": {"copy", "delete", "insert", "end"}}[name]
+            assert best.output in trace_text(trace)

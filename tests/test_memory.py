@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from il_morph.engines.dynet.memory import megabytes_needed
-from il_morph.model.settings import TrainingSettings
+from il_morph.model.settings import HACM, HAEM_2017, SOFT, TRANSDUCER, TrainingSettings
 from tests.cli import ROOT
 from tests.random_models import random_model
 
@@ -16,25 +16,27 @@ from random import Random
 from il_morph.data.formats import Sample
 from il_morph.engines.dynet.engine import start_dynet
 from il_morph.engines.dynet.memory import megabytes_needed
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.settings import FIXED, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 
-mode, share = sys.argv[1], float(sys.argv[2])
+mode, share, architecture = sys.argv[1], float(sys.argv[2]), sys.argv[3]
 samples = [Sample("abcdefghij" * 5, "V;PST", "xyzuv" * 10), Sample("ab", "V;PRS", "y")]
-model = ModelSettings(format="sigmorphon2017", vanilla_lstm=mode == "rl", enc_hidden=100, dec_hidden=100)
+sizes = {"feat_input": 100} if architecture == "soft" else {"mlp": 100} if architecture == "haem-2017" else {}
+model = ModelSettings(**{"format": "sigmorphon2017", "architecture": architecture, "vanilla_lstm": mode == "rl",
+                         "enc_hidden": 100, "dec_hidden": 100, **sizes, **FIXED[architecture]})
 vocabulary = Vocabulary.build(samples, model)
 settings = TrainingSettings(mode=mode, aligner="cls", il_loss="softmax-margin", il_beta=0.0, dropout=0.2, sample_size=8)
-start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50, 2)))
+start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50, 2)), autobatch=architecture != "transducer")
 
 from il_morph.engines.dynet.learner import DynetLearner
-from il_morph.engines.dynet.network import Network
-from il_morph.model.architecture import Architecture
+from il_morph.engines.dynet.networks import network_of
+from il_morph.model.architectures import architecture_of
 from il_morph.training.phases import gold_sequences, make_objective
 
 instances = [vocabulary.instance(sample) for sample in samples]
 gold = gold_sequences(vocabulary, instances, settings, 1) if mode != "il" else None
-learner = DynetLearner(Network(vocabulary), make_objective(vocabulary, settings, Random(1), gold), settings)
-weights = Architecture(vocabulary).draw(seed=1)
+learner = DynetLearner(network_of(vocabulary), make_objective(vocabulary, settings, Random(1), gold), settings)
+weights = architecture_of(vocabulary).draw(seed=1)
 weights["output.b"][-1] = 6.0
 learner.set_weights(weights)
 learner.begin_epoch(1000)
@@ -44,15 +46,22 @@ print("survived")
 """
 
 
-def worst_case(mode: str, share: float) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", WORST_CASE, mode, str(share)], cwd=ROOT, capture_output=True,
-                          text=True, timeout=120)
+def worst_case(mode: str, share: float, architecture: str = TRANSDUCER) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", WORST_CASE, mode, str(share), architecture], cwd=ROOT,
+                          capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.parametrize("mode", ["il", "mrt", "rl"])
 def test_what_we_ask_for_is_enough(mode):
     pytest.importorskip("dynet")
     assert "survived" in worst_case(mode, 1).stdout
+
+
+@pytest.mark.parametrize("architecture", [SOFT, HACM, HAEM_2017])
+def test_it_is_enough_for_the_cited_systems_and_automatic_batching(architecture):
+    pytest.importorskip("dynet")
+    done = worst_case("mle", 1, architecture)
+    assert "survived" in done.stdout, done.stderr
 
 
 def test_the_worst_case_does_need_memory():

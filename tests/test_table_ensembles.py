@@ -1,14 +1,20 @@
 """The votes of the seeds of a table."""
+import json
 import os
 
 import pytest
 
+from il_morph.commands import main
 from il_morph.data.formats import SIGMORPHON2016
 from il_morph.errors import InputError
-from il_morph.reproduction.ensembles import finished_seeds, vote
-from il_morph.results import RunFolder
+from il_morph.reproduction.ensembles import finished_seeds, make_ensembles, vote
+from il_morph.reproduction.facts import load_table
+from il_morph.results import ResultsTree, RunFolder
 
 GOLD = [("walk", "walked"), ("talk", "talked"), ("bake", "baked")]
+
+
+MEMBERS = ["hacm-crp", "hacm-dumb", "haem-crp", "haem-dumb"]
 
 
 def lines(outputs):
@@ -21,10 +27,10 @@ def gold(tmp_path):
     return tmp_path / "gold"
 
 
-def make_run(group, seed, outputs, finished=True):
+def make_run(group, seed, outputs, finished=True, search="beam4"):
     run = RunFolder(group / seed)
     run.path.mkdir(parents=True)
-    run.predictions("beam4.test").write_text(lines(outputs))
+    run.predictions(f"{search}.test").write_text(lines(outputs))
     if finished:
         run.stats.write_text("{}")
     return run
@@ -77,3 +83,75 @@ def test_a_damaged_member_is_named(tmp_path, gold):
     with pytest.raises(InputError, match="has no counterpart in .*/g/2/f.beam4.test.predictions"):
         vote(tmp_path / "g", ["1", "2"], gold, SIGMORPHON2016)
     assert not (tmp_path / "g" / "1+2").exists()
+
+
+def test_seeds_without_a_beam_vote_with_what_greedy_search_has_found(tmp_path, gold):
+    for seed in "12":
+        make_run(tmp_path / "g", seed, ["walked", "talked", "x"], search="greedy")
+    assert finished_seeds(tmp_path / "g") == ["1", "2"]
+    vote(tmp_path / "g", ["1", "2"], gold, SIGMORPHON2016)
+    together = RunFolder(tmp_path / "g" / "1+2")
+    assert together.evaluation("greedy.test").exists() and not together.predictions("beam4.test").exists()
+    make_run(tmp_path / "g", "3", ["walked", "talked", "x"])
+    assert finished_seeds(tmp_path / "g") == ["3"], "searches are not mixed"
+
+
+# SGM17TOP
+
+
+def words_2017(words, outputs):
+    return "".join(f"{word}\t{output}\tV\n" for word, output in zip(words, outputs))
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Data and results of Table 4 in which four models have two seeds each; a model is the better on dev the later."""
+    words = [word for word, _ in GOLD]
+    data, results = tmp_path / "data", ResultsTree(tmp_path / "results")
+    (data / "task1").mkdir(parents=True)
+    (data / "task1" / "welsh-uncovered-test").write_text(words_2017(words, [form for _, form in GOLD]))
+    outputs = [["w1", "talked", "bakeeee"], ["w2", "talked", "bakeeee"], ["w3", "t", "bakeeee"], ["walked", "t", "b"]]
+    for number, (model, output) in enumerate(zip(MEMBERS, outputs)):
+        for seed in "12":
+            run = results.run("low", model, "welsh", "", seed)
+            run.path.mkdir(parents=True)
+            run.predictions("greedy.test").write_text(words_2017(words, [output[0] + seed, *output[1:]]))
+            run.evaluation("greedy.dev").write_text(f"accuracy {10 * number + int(seed)}.0\n")
+            run.stats.write_text(json.dumps({
+                "scores": {"greedy.dev": {"accuracy": 10.0 * number + int(seed)}, "greedy.test": {"accuracy": 0.0}},
+                "training": {"epochs": 1, "seconds": 1.0}}))
+    return data, results
+
+
+def test_the_models_of_sgm17top_vote_ranked_by_their_dev_accuracy(tree):
+    """Six of eight vote: w1 and its talked are out; all forms of walk differ, so the best on dev, seed 2 of the last
+    model, decides; what it says of bake is outvoted by an output that is repaired."""
+    data, results = tree
+    make_ensembles(load_table("sigmorphon2017"), data, results)
+    together = results.run("low", "sgm17top", "welsh", "", "1+2")
+    assert together.predictions("greedy.test").read_text() == words_2017(["walk", "talk", "bake"], ["walked2", "t", "bake"])
+    assert results.run("low", "hacm-crp", "welsh", "", "1+2").predictions("greedy.test").exists()
+
+
+def test_sgm17top_waits_for_seeds_that_all_its_models_have(tree):
+    data, results = tree
+    results.run("low", "haem-dumb", "welsh", "", "2").stats.unlink()
+    make_ensembles(load_table("sigmorphon2017"), data, results)
+    assert not (results.root / "low" / "sgm17top").exists()
+
+
+def test_the_vote_of_sgm17top_is_made_once_and_not_voted_on_again(tree):
+    data, results = tree
+    for _ in range(2):
+        make_ensembles(load_table("sigmorphon2017"), data, results)
+    assert [path.name for path in (results.root / "low" / "sgm17top" / "welsh").iterdir()] == ["1+2"]
+
+
+def test_sgm17top_has_its_row_as_ours(tree, capsys):
+    data, results = tree
+    make_ensembles(load_table("sigmorphon2017"), data, results)
+    assert main(["table", "sigmorphon2017", str(results.root)]) == 0
+    text = capsys.readouterr().out
+    ours = text[text.index("Ours, low"):]
+    assert any(line.split()[:2] == ["SGM17TOP", "0.0*"] for line in ours.splitlines())
+    assert "greedy search, without a beam" in text

@@ -35,8 +35,9 @@ Data:
                             predict` then normalises, too (default as-is)
 
 Network:
-  --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft attention),
-                            hacm (hard attention that copies), haem-2017 (edits with a stack) (default transducer)
+  --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft
+                            attention), hacm (hard attention that copies), haem-2017 (edits that read what was
+                            written, deleted and done) (default transducer)
   --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END) or hard (STEP, write, END; not
                             with --mode=il) (default haem)
   --input=N                 size of character embeddings (default 100)
@@ -170,14 +171,16 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     """The settings of the network that the command line gives, all others left to the defaults."""
     if args["--tag-wraps"] == "none":
         raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
-    flags = explicit(args, ModelSettings)
-    given = {**chosen(preset, ModelSettings), **flags}
-    given = {**given, **FIXED[given.get("architecture", TRANSDUCER)], **flags}
+    flags, given = explicit(args, ModelSettings), chosen(preset, ModelSettings)
+    if args["--reload-path"] is not None:  # sizes are those of the model
+        given = {name: given[name] for name in given if name in ("architecture", "transducer")}
+    given = {**given, **FIXED[{**given, **flags}.get("architecture", TRANSDUCER)], **flags}
     chosen_format = way_of_reading(args).format
     if chosen_format is not None:
         given["format"] = chosen_format.name
     settings = ModelSettings(**given)
-    check_architecture(settings)
+    if args["--reload-path"] is None:
+        check_architecture(settings)
     if settings.avm_feat_format and not settings.feat_input:
         raise InputError("--feat-input=0 takes the features as a bag, --avm-feat-format as slots with embeddings: "
                          "leave out one of them")
@@ -191,7 +194,8 @@ def tied_sizes(settings: ModelSettings, given: dict[str, Any], flags: dict[str, 
     different = [name for name in named if sizes[name] != sizes[named[0]]]
     if different:
         one, other = named[0], different[0]
-        raise InputError(f"{flag_of(one)}={sizes[one]} and {flag_of(other)}={sizes[other]} differ, but {TIED_WHY[other]}")
+        raise InputError(f"{flag_of(one)}={sizes[one]} and {flag_of(other)}={sizes[other]} differ, "
+                         f"but {TIED_WHY[other]}")
     return {name: sizes[named[0]] for name in sizes} if named else {}
 
 

@@ -15,7 +15,7 @@ from il_morph.data.formats import Sample
 from il_morph.data.spelling import examples
 from il_morph.errors import InputError
 from il_morph.files import PathLike
-from il_morph.model.inference import Encoded, Inference, States
+from il_morph.model.inference import AnyInference, Encoded, States
 from il_morph.model.modelfile import load_model
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, up_to_mass
 from il_morph.model.search import BEAM_WIDTH
@@ -125,7 +125,7 @@ class Average(Predictor):
 
 def refuse_different_actions(members: Sequence[Predictor]) -> None:
     """A mean is over the same actions at the same place of the input."""
-    refuse_different(members, ["transducer", "tag_wraps"], unaveraged)
+    refuse_different(members, ["architecture", "transducer", "tag_wraps"], unaveraged)
     first = members[0]
     for other in members[1:]:
         different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
@@ -162,7 +162,7 @@ class AverageStates:
 class AverageInference:
     """What a search asks of a network, answered by several. Actions have the indices of the first one's vocabulary."""
 
-    def __init__(self, members: Sequence[Inference]):
+    def __init__(self, members: Sequence[AnyInference]):
         self.members, self.vocabulary = members, members[0].vocabulary
         self.advance = members[0].advance
         symbols = self.vocabulary.actions.symbols
@@ -181,6 +181,9 @@ class AverageInference:
         return AverageStates([
             member.step(each, rows, positions, indices[actions], state) for member, each, indices, state
             in zip(self.members, encoded.members, self.indices, states.members)])
+
+    def heads(self, positions: np.ndarray, states: AverageStates) -> np.ndarray:
+        return self.members[0].heads(positions, states.members[0])
 
     def log_probabilities(self, states: AverageStates, at_end: np.ndarray) -> np.ndarray:
         """log of the mean P over the valid actions of each row; −inf for the others."""

@@ -148,8 +148,8 @@ class HaemInference(AnyInference):
         symbols[reading] = encoded.symbols[encoded.packing.places(rows[reading], positions[reading] - 1)]
         inserting = actions >= self.vocabulary.system.first_insert
         memories["deleted"].clear(np.flatnonzero(inserting))
-        for name, who, what in (("written", inserting | (actions == COPY), symbols), ("deleted", actions == DELETE, symbols),
-                                ("history", actions != BEGIN, actions)):
+        for name, who, what in (("written", inserting | (actions == COPY), symbols),
+                                ("deleted", actions == DELETE, symbols), ("history", actions != BEGIN, actions)):
             chosen = np.flatnonzero(who)
             if len(chosen):
                 memories[name].push(self.memories[name], chosen, self.read_tables[name][:, what[chosen]])

@@ -192,6 +192,10 @@ class AnyInference(ABC):
     def logits(self, states: Any) -> np.ndarray:
         """[row, action]: the scores of all actions, valid or not."""
 
+    def heads(self, positions: np.ndarray, states: Any) -> np.ndarray:
+        """Which element of the buffer each row reads: that of its position, or what soft attention is on most."""
+        return positions
+
     def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """The positions in the buffer after these actions."""
         return positions + self._moves[actions]

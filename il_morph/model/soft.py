@@ -1,4 +1,4 @@
-"""SOFT: the encoder–decoder with soft attention of Aharoni & Goldberg (2017), which reads features as if they were characters.
+"""SOFT: the encoder–decoder with soft attention of Aharoni & Goldberg (2017); it reads features like characters.
 
     characters [C, input], features [F, input]
     encoder_forward.L.*, encoder_backward.L.*, decoder.L.*: LSTM layers as in the transducer
@@ -42,13 +42,14 @@ class SoftArchitecture(AnyArchitecture):
 
 @dataclass
 class SoftStates(States):
-    """The decoder's states, and what the classifier reads: tanh(W_c [s; c])."""
+    """The decoder's states, what the classifier reads: tanh(W_c [s; c]), and what attention is on most."""
 
     o: np.ndarray
+    attended: np.ndarray  # an element of the buffer; features count as BEGIN
 
     def take(self, rows: np.ndarray) -> "SoftStates":
         kept = super().take(rows)
-        return SoftStates(kept.h, kept.c, self.o[rows])
+        return SoftStates(kept.h, kept.c, self.o[rows], self.attended[rows])
 
 
 @dataclass
@@ -58,6 +59,7 @@ class Attended:
     encoded: np.ndarray
     keys: np.ndarray  # U h_j
     padding: np.ndarray  # 0, and −inf beyond the end of a sample
+    features: np.ndarray  # how many places of a sample are features
     ends: np.ndarray
 
 
@@ -84,8 +86,8 @@ class SoftInference(AnyInference):
         rows, lengths = np.arange(len(instances)), packing.lengths
         places = packing.places(rows[:, None], np.minimum(np.arange(lengths.max()), lengths[:, None] - 1))
         padding = np.where(np.arange(lengths.max()) < lengths[:, None], 0, -np.inf).astype(np.float32)
-        ends = np.array([instance.end for instance in instances])
-        return Attended(encoded[places], (encoded @ self.u)[places], padding, ends)
+        features, ends = np.array([(len(instance.slots), instance.end) for instance in instances]).T
+        return Attended(encoded[places], (encoded @ self.u)[places], padding, features, ends)
 
     def initial_states(self) -> States:
         return States([None] * len(self.decoder), [None] * len(self.decoder))
@@ -94,8 +96,13 @@ class SoftInference(AnyInference):
              states: States) -> SoftStates:
         stepped = step_layers(self.decoder, np.take(self.read_table, actions, axis=1), states)
         s = stepped.top
-        context = self.attention(encoded, rows, s)[:, None, :] @ encoded.encoded[rows]
-        return SoftStates(stepped.h, stepped.c, np.tanh(np.hstack([s, context[:, 0]]) @ self.context))
+        alpha = self.attention(encoded, rows, s)
+        context = alpha[:, None, :] @ encoded.encoded[rows]
+        o = np.tanh(np.hstack([s, context[:, 0]]) @ self.context)
+        return SoftStates(stepped.h, stepped.c, o, np.maximum(alpha.argmax(axis=1) - encoded.features[rows], 0))
+
+    def heads(self, positions: np.ndarray, states: SoftStates) -> np.ndarray:
+        return states.attended
 
     def attention(self, encoded: Attended, rows: np.ndarray, s: np.ndarray) -> np.ndarray:
         """α: [row, place]"""

@@ -125,7 +125,8 @@ class Vocabulary:
         return Instance(
             sample, tuple(buffer), symbols[BEGIN] * both + sample.input + symbols[END],
             None if self.pos is None else self.pos[pos],
-            tuple(self._present(features) if self.settings.reads_features else self._slots(features)), self.system.start(self.settings.tag_wraps),
+            tuple(self._present(features) if self.settings.reads_features else self._slots(features)),
+            self.system.start(self.settings.tag_wraps),
         )
 
     def _present(self, features: Sequence[str]) -> list[int]:

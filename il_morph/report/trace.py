@@ -13,7 +13,7 @@ from typing import Any, Iterator, Optional, Sequence
 import numpy as np
 
 from il_morph.data.formats import Sample
-from il_morph.model.inference import Inference
+from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -149,39 +149,40 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     return traces
 
 
-def replay(inference: Inference, instances: Sequence[Instance],
-           sequences: Sequence[Sequence[int]]) -> list[list[np.ndarray]]:
-    """log P of all actions at each step of each sequence."""
+def replay(inference: AnyInference, instances: Sequence[Instance],
+           sequences: Sequence[Sequence[int]]) -> list[list[tuple[int, np.ndarray]]]:
+    """What is read, and log P of all actions, at each step of each sequence."""
     encoded, states = inference.encode(instances), inference.initial_states()
     rows = np.arange(len(instances))
     positions = np.array([instance.start for instance in instances])
     actions = np.full(len(instances), inference.vocabulary.system.initial_action)
-    found: list[list[np.ndarray]] = [[] for _ in instances]
+    found: list[list[tuple[int, np.ndarray]]] = [[] for _ in instances]
     for step in range(max(map(len, sequences))):
         live = np.array([len(sequences[row]) > step for row in rows.tolist()])
         rows, positions, actions = rows[live], positions[live], actions[live]
         states = states.take(live) if step else states
         states = inference.step(encoded, rows, positions, actions, states)
         log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
-        for row, values in zip(rows.tolist(), log_probabilities):
-            found[row].append(values)
+        for row, head, values in zip(rows.tolist(), inference.heads(positions, states).tolist(), log_probabilities):
+            found[row].append((min(head, instances[row].end), values))
         actions = np.array([sequences[row][step] for row in rows.tolist()])
         positions = inference.advance(positions, actions)
     return found
 
 
 def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, gold: Optional[str],
-           replayed: Sequence[np.ndarray]) -> Trace:
+           replayed: Sequence[tuple[int, np.ndarray]]) -> Trace:
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
         vocabulary, instance, gold)
     steps, output = [], ""
-    for (action, position), scores in zip(vocabulary.system.walk(hypothesis.actions, instance.start), replayed):
+    walked = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
+    for (action, position), (head, scores) in zip(walked, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
         output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
         best = [int(other) for other in np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1] if np.isfinite(scores[other])]
         others = tuple((edit_of(vocabulary, other, character), exp(scores[other])) for other in best if other != action)
-        steps.append(Step(position - instance.start, character, edit_of(vocabulary, action, character),
+        steps.append(Step(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
                           exp(scores[action]), others[:RUNNERS_UP], output, optimal, verdict))
     return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability, tuple(steps), gold)
 
@@ -194,7 +195,7 @@ def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
     if action == system.copy:
         return Edit(COPY_KIND, character)
     if action in system.advancing:
-        return Edit(DELETE_KIND, character) if system.copy is not None else Edit(STEP_KIND)
+        return Edit(DELETE_KIND, character) if system.copy in system.advancing else Edit(STEP_KIND)
     return Edit(INSERT_KIND, vocabulary.actions.symbols[action])
 
 

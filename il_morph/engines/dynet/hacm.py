@@ -42,6 +42,7 @@ class HacmGraph(SampleGraph):
         gate = affine(dy.pick_batch_elems(self.gates, places),
                       [(matrix["s"], s), (matrix["action"], self.network.actions.rows(previous))])
         generated = dy.log_sigmoid(gate) - super()._losses(s, previous, positions, targets)
-        other = [0.0 if self.instance.buffer[position] == target else MASKED for position, target in zip(positions, targets)]
+        other = [0.0 if self.instance.buffer[position] == target else MASKED
+                 for position, target in zip(positions, targets)]
         copied = dy.log_sigmoid(-gate) + dy.reshape(dy.inputVector(other), (1,), batch_size=len(other))
         return -dy.logsumexp([generated, copied])
