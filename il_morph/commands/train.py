@@ -65,6 +65,8 @@ Training:
                             model it starts from does not count
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
   --pick-ties=NAME          which of several best epochs is kept: earlier or later (default earlier)
+  --trials=N                train so many times from different seeds and keep the best model on dev data (default 1)
+  --sample-order=NAME       shuffled in each epoch, or by the length of the inputs: shuffled or length (default shuffled)
   --batch-size=N            samples in one update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
   --l2=X                    penalty on the norms of the weight matrices (default 0)

@@ -102,6 +102,8 @@ class TrainingSettings:
     pick_loss: bool = False
     pick_ties: str = one_of(("earlier", "later"))
     mle_loss: str = one_of(("mean", "sum"))
+    sample_order: str = one_of(("shuffled", "length"))
+    trials: int = between(1, 1, 1000)
     optimization: str = one_of(("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"))
     batch_size: int = between(1, 1, 10_000)
     decbatch_size: int = between(128, 1, 100_000)

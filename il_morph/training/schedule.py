@@ -85,10 +85,18 @@ class Training:
         epoch.seconds = time.monotonic() - started
         return epoch, weights
 
+    def _order(self) -> list[Instance]:
+        """The training samples as this epoch visits them."""
+        order = list(self.train)
+        if self.settings.sample_order == "length":
+            order.sort(key=lambda instance: len(instance.sample.input))
+        else:
+            self.random.shuffle(order)
+        return order
+
     def _pass(self, number: int) -> Optional[float]:
-        """One pass over the shuffled training data; the mean loss of the samples that have one."""
-        order, size = list(self.train), self.settings.batch_size
-        self.random.shuffle(order)
+        """One pass over the training data; the mean loss of the samples that have one."""
+        order, size = self._order(), self.settings.batch_size
         total, samples = 0.0, 0
         with bar(order, f"epoch {number}") as progress:
             for first in range(0, len(order), size):
