@@ -15,7 +15,7 @@ from il_morph import __version__
 from il_morph.data.formats import Parts, Sample, Way, format_named, read_parts
 from il_morph.model.search import decode
 from il_morph.errors import InputError
-from il_morph.model.architectures import inference_of
+from il_morph.model.architectures import inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.bars import bar
 from il_morph.training.results import ResultsFolder
@@ -91,7 +91,7 @@ class Experiment:
     def _train(self, seed: int) -> None:
         reloaded = self._reloaded()
         parts = self._read(reloaded)
-        vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(parts.train, ModelSettings(**self.model_flags))
+        vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(ModelSettings(**self.model_flags), parts)
         report_unseen(vocabulary, parts)
         samples = learnable(parts.train, vocabulary) if reloaded else parts.train
         train, dev = ([vocabulary.instance(sample) for sample in some] for some in (samples, parts.dev))
@@ -145,8 +145,8 @@ class Experiment:
 
     def _check_trials(self) -> None:
         if self.training.trials > 1 and len(phases_of(self.training)) != self.training.trials:
-            raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one before it: "
-                             "leave out one of them, or give the trials a trained model with --reload-path")
+            raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one before "
+                             "it: leave out one of them, or give the trials a trained model with --reload-path")
 
     def _reloaded(self) -> Optional[Model]:
         """The model of --reload-path, whose settings the flags must not contradict."""

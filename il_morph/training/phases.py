@@ -1,4 +1,4 @@
-"""The phases of a training run: MLE first where it is asked for, then the objective of the mode; or several trials of it."""
+"""The phases of a training run: MLE first where it is asked for, then the objective of the mode; or several trials."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from il_morph.training.engine import Engine, Objective
 from il_morph.training.imitation import ImitationLearning
 from il_morph.transitions.aligners import make_aligner
-from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
+from il_morph.training.sequences import AllPaths, GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
 from il_morph.model.architectures import architecture_of
-from il_morph.model.settings import TrainingSettings
+from il_morph.model.settings import NWFST, TrainingSettings
 from il_morph.training.checkpoint import Checkpoint
 from il_morph.training.course import Course, Epoch
 from il_morph.training.schedule import Training
@@ -49,7 +49,7 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
     one before, each trial anew, and has the best model of those before to beat."""
     random, phases, course = Random(seed), phases_of(settings), Course()
     start, is_trial = weights, settings.trials > 1
-    gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(phases) else None
+    gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(vocabulary, phases) else None
     for number, phase in enumerate(phases):
         resumed = checkpoint if checkpoint and checkpoint.phase == number else None
         if checkpoint and number < checkpoint.phase:
@@ -88,8 +88,8 @@ def tell(observer: Observer, name: str, number: int, training: Training, resumab
         observer.on_state(number, training)
 
 
-def needs_gold(phases: Sequence[TrainingSettings]) -> bool:
-    return any(phase.mode in SEQUENCE_OBJECTIVES for phase in phases)
+def needs_gold(vocabulary: Vocabulary, phases: Sequence[TrainingSettings]) -> bool:
+    return vocabulary.settings.architecture != NWFST and any(phase.mode in SEQUENCE_OBJECTIVES for phase in phases)
 
 
 def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: TrainingSettings,
@@ -105,6 +105,8 @@ def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: 
 
 def make_objective(vocabulary: Vocabulary, settings: TrainingSettings, random: Random,
                    gold: Optional[GoldSequences] = None) -> Objective:
+    if vocabulary.settings.architecture == NWFST:
+        return AllPaths()
     if settings.mode == "il":
         return ImitationLearning(vocabulary, settings, random)
     assert gold is not None, "these objectives learn from gold sequences"
