@@ -426,11 +426,9 @@ def nwfst(data, folder, *flags, layout="columns"):
 def test_a_training_run_writes_what_others_write_and_predict_and_load_use_it(data, tmp_path, capsys):
     assert main(nwfst(data, tmp_path / "r", *LEARNING, f"--test-path={data('test', 'columns')}")) == 0
     run = Run(tmp_path / "r")
-    names = {f"f.{search}.{part}.{kind}" for search in ("greedy", "beam4") for part in ("dev", "test")
-             for kind in ("predictions", "eval")}
-    assert run.files >= {"f.model", "f.log", "f.stats", *names}
-    assert run.text("f.greedy.test.predictions") == run.text("f.beam4.test.predictions")
-    assert run.stats["engine"] == run.settings["architecture"] == "nwfst"
+    names = {f"f.greedy.{part}.{kind}" for part in ("dev", "test") for kind in ("predictions", "eval")}
+    assert run.files >= {"f.model", "f.log", "f.stats", *names} and not any("beam" in name for name in run.files)
+    assert run.settings["architecture"] == "nwfst" and run.stats["engine"] == "native"
     assert run.losses[-1] < 0.3 * run.losses[0]
     assert float(run.log[-1]["train_accuracy"]) == 70  # without features three inputs have two outputs
     capsys.readouterr()
@@ -438,6 +436,27 @@ def test_a_training_run_writes_what_others_write_and_predict_and_load_use_it(dat
     predicted = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [columns[:-1] for columns in predicted] == run.predictions("greedy.test")
     assert il_morph.load(run.folder).predict(["talk", "dog", "bee"]) == [columns[-2] for columns in predicted]
+
+
+def test_the_best_path_is_the_same_at_any_width(data, tmp_path):
+    assert main(nwfst(data, tmp_path / "r", *SHORT, "--beam-widths=4", "--beam-width=7")) == 0
+    run = Run(tmp_path / "r")
+    assert run.text("f.greedy.dev.predictions") == run.text("f.beam4.dev.predictions")
+
+
+def test_models_vote_but_have_no_average(data, tmp_path, capsys):
+    for seed in (1, 2):
+        save_model(tmp_path / f"{seed}.model", model(seed))
+    both = [str(tmp_path / "1.model"), str(tmp_path / "2.model")]
+    assert main(["predict", f"--input={data('test', 'columns')}", *both]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    error = error_of(capsys, "predict", "--combine=average", f"--input={data('test', 'columns')}", *both)
+    assert "NWFST weighs whole paths" in error
+
+
+def test_dynet_does_not_train_it(data, tmp_path, capsys):
+    assert "leave out --engine" in error_of(capsys, *nwfst(data, tmp_path / "r", *SHORT, "--engine=dynet"))
+    assert main(nwfst(data, tmp_path / "r", *SHORT, "--engine=native")) == 0
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(data, tmp_path):
