@@ -409,6 +409,14 @@ def test_a_model_file_comes_back_as_it_was_and_a_wrong_shape_is_refused(tmp_path
         load_model(tmp_path / "f.model")
 
 
+def test_it_has_no_probabilities_of_steps():
+    of = inference(model())
+    for ask in (lambda: of.encode([]), of.initial_states, lambda: of.logits(None),
+                lambda: of.step(None, np.zeros(1), np.zeros(1), np.zeros(1), None)):
+        with pytest.raises(InputError, match="no probabilities of single steps"):
+            ask()
+
+
 def test_an_input_that_is_too_long_is_refused():
     of = model()
     letters = Shape.of(of.vocabulary).letters

@@ -6,7 +6,7 @@ The first is the paper's transducer, the others are those of systems that the pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Union
+from typing import Callable
 
 from il_morph.data.formats import Parts, Sample
 from il_morph.model.architecture import AnyArchitecture, Architecture
@@ -18,15 +18,13 @@ from il_morph.model.settings import HACM, HAEM_2017, NWFST, SOFT, TRANSDUCER, Mo
 from il_morph.model.soft import SoftArchitecture, SoftInference
 from il_morph.model.vocabulary import Vocabulary
 
-SomeInference = Union[AnyInference, NwfstInference]
-
 
 @dataclass(frozen=True)
 class Kind:
     """Network and inference of an architecture."""
 
     architecture: Callable[[Vocabulary], AnyArchitecture]
-    inference: Callable[[Weights, Vocabulary], SomeInference]
+    inference: Callable[[Weights, Vocabulary], AnyInference]
 
 
 KINDS = {
@@ -43,7 +41,7 @@ def architecture_of(vocabulary: Vocabulary) -> AnyArchitecture:
     return KINDS[vocabulary.settings.architecture].architecture(vocabulary)
 
 
-def inference_of(weights: Weights, vocabulary: Vocabulary) -> SomeInference:
+def inference_of(weights: Weights, vocabulary: Vocabulary) -> AnyInference:
     return KINDS[vocabulary.settings.architecture].inference(weights, vocabulary)
 
 

@@ -110,7 +110,7 @@ class Average(Predictor):
         refuse_different_actions(members)
         super().__init__(members[0].model, members[0].name)
         self.members = list(members)
-        self.inference = AverageInference([member.inference for member in members])  # type: ignore[assignment,misc]
+        self.inference = AverageInference([member.inference for member in members])  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple:
         return Average, (self.members,)

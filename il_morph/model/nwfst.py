@@ -18,11 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import Iterator, Sequence
+from typing import Any, Iterator, NoReturn, Sequence
 
 import numpy as np
 
+from il_morph.errors import InputError
 from il_morph.model.architecture import AnyArchitecture
+from il_morph.model.inference import AnyInference
 from il_morph.model.lattice import EPSILON, INS, SUB, Arcs, Edit, Viterbi, check_length, log_partition, number_of_states
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import COPY, DELETE, END, UNK
@@ -218,14 +220,31 @@ def with_mean(array: np.ndarray, axis: int, first: int = 0) -> np.ndarray:
     return np.concatenate([array, counted.mean(axis=axis, keepdims=True, dtype=array.dtype)], axis=axis)
 
 
-class NwfstInference:
-    """NWFST without gradients: the best path through the lattice of each sample."""
+def no_steps() -> InputError:
+    return InputError("this model (--architecture=nwfst) weighs whole paths through a lattice, not one action after the "
+                      "other: it has no probabilities of single steps; take a model of another architecture for them")
+
+
+class NwfstInference(AnyInference):
+    """NWFST without gradients: the best path through the lattice of each sample. It has no steps."""
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary):
         self.vocabulary, self.shape = vocabulary, Shape.of(vocabulary)
         self.weights = for_test(weights)
         self.shape_with_unknown = replace(self.shape, characters=self.shape.characters + 1)
         self.weights_with_unknown = with_unknown(self.weights, self.shape)
+
+    def encode(self, instances: Sequence[Instance]) -> NoReturn:
+        raise no_steps()
+
+    def step(self, encoded: Any, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray, states: Any) -> NoReturn:
+        raise no_steps()
+
+    def initial_states(self) -> NoReturn:
+        raise no_steps()
+
+    def logits(self, states: Any) -> NoReturn:
+        raise no_steps()
 
     def arcs(self, words: np.ndarray) -> Arcs:
         """The scores of all arcs for words [word, position] of one length."""

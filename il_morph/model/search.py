@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Iterable, Sequence, Union
+from typing import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -24,8 +24,8 @@ class Hypothesis:
     log_probability: float
 
 
-def decode(inference: Union[AnyInference, NwfstInference], instances: Sequence[Instance], width: int = 1,
-           batch_size: int = 128, progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
+def decode(inference: AnyInference, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
+           progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
     """The hypotheses of each sample, best first. Width 0 or 1 is greedy search; NWFST finds its best path at any width."""
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer))
     results: list[list[Hypothesis]] = [[] for _ in instances]
@@ -38,7 +38,7 @@ def decode(inference: Union[AnyInference, NwfstInference], instances: Sequence[I
     return results
 
 
-def best_outputs(inference: Union[AnyInference, NwfstInference], instances: Sequence[Instance], width: int = 1,
+def best_outputs(inference: AnyInference, instances: Sequence[Instance], width: int = 1,
                  batch_size: int = 128) -> list[str]:
     """What a model predicts for each sample; NWFST need not sum over all paths for it."""
     if isinstance(inference, NwfstInference):

@@ -10,7 +10,7 @@ from typing import Callable, Optional, Sequence
 
 from il_morph.model.search import best_outputs
 from il_morph.errors import InputError
-from il_morph.model.architectures import SomeInference, inference_of
+from il_morph.model.architectures import inference_of
 from il_morph.model.inference import AnyInference
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Learner
@@ -107,7 +107,7 @@ class Training:
                 progress.set_postfix(loss=f"{total / max(samples, 1):.4f}", refresh=False)
         return total / samples if samples else None
 
-    def _accuracy(self, inference: SomeInference, instances: Sequence[Instance], width: int) -> float:
+    def _accuracy(self, inference: AnyInference, instances: Sequence[Instance], width: int) -> float:
         outputs = best_outputs(inference, instances, width, self.settings.decbatch_size)
         correct = [output == instance.sample.output for output, instance in zip(outputs, instances)]
         if self.verbose and instances is self.dev:
@@ -116,8 +116,7 @@ class Training:
                          output, instance.sample.output)
         return 100.0 * sum(correct) / len(correct)
 
-    def _dev_loss(self, inference: SomeInference) -> float:
-        assert isinstance(inference, AnyInference), "a lattice has no steps to take the loss of"
+    def _dev_loss(self, inference: AnyInference) -> float:
         dev = producible(self.dev, self.vocabulary)
         if not dev:
             raise InputError("--pick-loss: no dev output consists of characters seen in training; "
