@@ -9,7 +9,7 @@ f.beam4.{dev,test}.predictions and an .eval beside each.
 
 Options:
   --model=NAME              preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a, and of cited systems
-                            ha-2017, soft, hacm, haem-2017; explicit flags win (default ca-r)
+                            ha-2017, soft, hacm, haem-2017, nwfst; explicit flags win (default ca-r)
   --test-path=FILE          decode this file as well; its outputs may be missing
   --reload-path=PATH        start from this f.model (or results folder); its network settings are taken over
   --force                   overwrite the results of a finished run
@@ -37,7 +37,8 @@ Data:
 Network:
   --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft
                             attention), hacm (hard attention that copies), haem-2017 (edits that read what was
-                            written, deleted and done) (default transducer)
+                            written, deleted and done), nwfst (a lattice of edits with neural weights, which reads no
+                            features and has a best path at any width of the beam) (default transducer)
   --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END) or hard (STEP, write, END; not
                             with --mode=il) (default haem)
   --input=N                 size of character embeddings (default 100)
@@ -65,6 +66,8 @@ Training:
                             model it starts from does not count
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
   --pick-ties=NAME          which of several best epochs is kept: earlier or later (default earlier)
+  --trials=N                train so many times from different seeds and keep the best model on dev data (default 1)
+  --sample-order=NAME       shuffled in each epoch, or length: by that of the inputs (default shuffled)
   --batch-size=N            samples in one update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
   --l2=X                    penalty on the norms of the weight matrices (default 0)

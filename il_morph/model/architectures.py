@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
+from il_morph.data.formats import Parts, Sample
 from il_morph.model.architecture import AnyArchitecture, Architecture
 from il_morph.model.hacm import HacmArchitecture, HacmInference
 from il_morph.model.haem2017 import HaemArchitecture, HaemInference
 from il_morph.model.inference import AnyInference, Inference, Weights
-from il_morph.model.settings import HACM, HAEM_2017, SOFT, TRANSDUCER
+from il_morph.model.nwfst import LETTERS, NwfstArchitecture, NwfstInference
+from il_morph.model.settings import HACM, HAEM_2017, NWFST, SOFT, TRANSDUCER, ModelSettings
 from il_morph.model.soft import SoftArchitecture, SoftInference
 from il_morph.model.vocabulary import Vocabulary
 
@@ -30,6 +32,7 @@ KINDS = {
     SOFT: Kind(SoftArchitecture, SoftInference),
     HACM: Kind(HacmArchitecture, HacmInference),
     HAEM_2017: Kind(HaemArchitecture, HaemInference),
+    NWFST: Kind(NwfstArchitecture, NwfstInference),
 }
 
 
@@ -40,3 +43,9 @@ def architecture_of(vocabulary: Vocabulary) -> AnyArchitecture:
 
 def inference_of(weights: Weights, vocabulary: Vocabulary) -> AnyInference:
     return KINDS[vocabulary.settings.architecture].inference(weights, vocabulary)
+
+
+def vocabulary_of(settings: ModelSettings, parts: Parts) -> Vocabulary:
+    """The symbols of the training data. NWFST knows the characters of all its data, and a–z."""
+    others = [*parts.dev, *(parts.test or []), Sample(LETTERS, "", None)] if settings.architecture == NWFST else []
+    return Vocabulary.build([*parts.train, *others], settings)

@@ -127,6 +127,8 @@ def refuse_different_actions(members: Sequence[Predictor]) -> None:
     """A mean is over the same actions at the same place of the input."""
     refuse_different(members, ["architecture", "transducer", "tag_wraps"], unaveraged)
     first = members[0]
+    if any(member.finds_one for member in members):
+        raise unaveraged("NWFST weighs whole paths through a lattice")
     for other in members[1:]:
         different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
         if different:

@@ -16,6 +16,7 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
+from il_morph.model.nwfst import NwfstInference
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
@@ -227,8 +228,16 @@ class Predictor(AnyPredictor):
     def vocabularies(self) -> list[Vocabulary]:
         return [self.vocabulary]
 
+    @property
+    def finds_one(self) -> bool:
+        """Is there one hypothesis for each sample, whatever the width of the beam?"""
+        return isinstance(self.inference, NwfstInference)
+
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
                mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
+        if self.finds_one and (mass is not None or number != 1):
+            raise InputError("the model finds one output for each input, the best path of its lattice: ask for no more, "
+                             "nor for a share of the probability")
         found = self.hypotheses(samples, beam_width, batch_size)
         if mass is None:
             return [self._predictions(sample, hypotheses[:number]) for sample, hypotheses in zip(samples, found)]

@@ -8,6 +8,7 @@ from typing import Callable, Iterable, Sequence
 import numpy as np
 
 from il_morph.model.inference import AnyInference
+from il_morph.model.nwfst import NwfstInference
 from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Instance, Vocabulary
 
@@ -25,14 +26,30 @@ class Hypothesis:
 
 def decode(inference: AnyInference, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
            progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
-    """The hypotheses of each sample, best first. Width 0 or 1 is greedy search."""
+    """The hypotheses of each sample, best first. Width 0 or 1 is greedy search; NWFST finds its best path at any width."""
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer))
     results: list[list[Hypothesis]] = [[] for _ in instances]
     for batch in progress([order[n:n + batch_size] for n in range(0, len(order), batch_size)]):
-        search = BeamSearch(inference, [instances[n] for n in batch], max(1, width))
-        for n, hypotheses in zip(batch, search.run()):
+        of_batch = [instances[n] for n in batch]
+        found = (best_paths(inference, of_batch) if isinstance(inference, NwfstInference)
+                 else BeamSearch(inference, of_batch, max(1, width)).run())
+        for n, hypotheses in zip(batch, found):
             results[n] = hypotheses
     return results
+
+
+def best_outputs(inference: AnyInference, instances: Sequence[Instance], width: int = 1,
+                 batch_size: int = 128) -> list[str]:
+    """What a model predicts for each sample; NWFST need not sum over all paths for it."""
+    if isinstance(inference, NwfstInference):
+        found = inference.best(instances, normalised=False)
+        return [execute(actions, instance, inference.vocabulary) for instance, (actions, _) in zip(instances, found)]
+    return [hypotheses[0].output for hypotheses in decode(inference, instances, width, batch_size)]
+
+
+def best_paths(inference: NwfstInference, instances: Sequence[Instance]) -> list[list[Hypothesis]]:
+    return [[Hypothesis(execute(actions, instance, inference.vocabulary), actions, log_probability)]
+            for instance, (actions, log_probability) in zip(instances, inference.best(instances))]
 
 
 class BeamSearch:

@@ -18,7 +18,7 @@ from il_morph.transitions.systems import CITED_SYSTEMS, SYSTEMS, EditSystem, Har
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
-TRANSDUCER, SOFT, HACM, HAEM_2017 = ARCHITECTURES = ("transducer", "soft", "hacm", "haem-2017")
+TRANSDUCER, SOFT, HACM, HAEM_2017, NWFST = ARCHITECTURES = ("transducer", "soft", "hacm", "haem-2017", "nwfst")
 Number = Union[int, float]
 
 
@@ -102,6 +102,8 @@ class TrainingSettings:
     pick_loss: bool = False
     pick_ties: str = one_of(("earlier", "later"))
     mle_loss: str = one_of(("mean", "sum"))
+    sample_order: str = one_of(("shuffled", "length"))
+    trials: int = between(1, 1, 1000)
     optimization: str = one_of(("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"))
     batch_size: int = between(1, 1, 10_000)
     decbatch_size: int = between(128, 1, 100_000)
@@ -137,6 +139,10 @@ class TrainingSettings:
         return asdict(self)
 
 
+def defaults(*names: str) -> dict[str, Any]:
+    return {each.name: each.default for each in fields(ModelSettings) if each.name in names}
+
+
 # Settings in which the architecture of a cited system leaves no choice.
 FIXED: dict[str, dict[str, Any]] = {
     TRANSDUCER: {},
@@ -145,12 +151,15 @@ FIXED: dict[str, dict[str, Any]] = {
     HACM: {"transducer": HardAttentionSystem.name, "mlp": 0, "nonlin": "ReLU", "tag_wraps": "both", "param_tying": True},
     HAEM_2017: {"transducer": EditSystem.name, "pos_emb": False, "avm_feat_format": False, "feat_input": 0,
                 "tag_wraps": "close", "param_tying": False},
+    NWFST: {"transducer": EditSystem.name, "pos_emb": False,
+            **defaults("feat_input", "action_input", "avm_feat_format", "dec_hidden", "dec_layers", "vanilla_lstm", "mlp",
+                       "nonlin", "lucky_w", "tag_wraps", "param_tying")},
 }
 
 
 # Sizes of embeddings that are equal, with parameter tying.
 TIED = {TRANSDUCER: ("input", "action_input"), SOFT: ("input", "action_input", "feat_input"),
-        HACM: ("input", "action_input"), HAEM_2017: ()}
+        HACM: ("input", "action_input"), HAEM_2017: (), NWFST: ()}
 
 
 def check_architecture(settings: ModelSettings) -> None:
@@ -187,4 +196,7 @@ PRESETS: dict[str, dict[str, Any]] = {
              "pick_ties": "later"},
     "hacm": {"architecture": HACM, **GREEDY, "epochs": 50, "patience": 10},
     "haem-2017": {"architecture": HAEM_2017, **GREEDY, "mlp": 200, "epochs": 60, "patience": 30},
+    "nwfst": {"architecture": NWFST, **GREEDY, "mle_loss": "sum", "input": 10, "enc_hidden": 15, "enc_layers": 4,
+              "optimization": "SGD", "sample_order": "length", "pick_ties": "later", "epochs": 1000, "patience": 100,
+              "trials": 3},  # Rastogi, Cotterell & Eisner (2016)
 }

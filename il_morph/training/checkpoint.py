@@ -44,8 +44,8 @@ def save_checkpoint(path: PathLike, checkpoint: Checkpoint) -> None:
     version, state, gauss = checkpoint.random.getstate()
     header = {
         "format": FORMAT, "version": VERSION, "identity": checkpoint.identity, "phase": checkpoint.phase,
-        "epochs": [asdict(epoch) for epoch in course.epochs], "best": place(course, course.best),
-        "best_trained": place(course, course.best_trained), "probe": checkpoint.probe,
+        "epochs": [asdict(epoch) for epoch in course.epochs], "best": as_header(course.best),
+        "best_trained": as_header(course.best_trained), "probe": checkpoint.probe,
         "random": [version, list(state), gauss], "log": checkpoint.log, "seconds": checkpoint.seconds,
     }
     groups = dict(zip(GROUPS, (checkpoint.weights, course.weights, checkpoint.optimizer)))
@@ -53,8 +53,8 @@ def save_checkpoint(path: PathLike, checkpoint: Checkpoint) -> None:
     write_atomically(path, archive_bytes(header, arrays), durable=False)
 
 
-def place(course: Course, epoch: Optional[Epoch]) -> Optional[int]:
-    return None if epoch is None else course.epochs.index(epoch)
+def as_header(epoch: Optional[Epoch]) -> Optional[dict[str, Any]]:
+    return None if epoch is None else asdict(epoch)
 
 
 def load_checkpoint(path: PathLike) -> Checkpoint:
@@ -77,7 +77,7 @@ def read_checkpoint(archive: zipfile.ZipFile) -> Checkpoint:
         if group in groups:
             groups[group][name[:-len(".npy")]] = read_array(archive, member[:-len(".npy")])
     epochs = [Epoch(**epoch) for epoch in header["epochs"]]
-    best, best_trained = (None if header[name] is None else epochs[header[name]] for name in ("best", "best_trained"))
+    best, best_trained = (None if header[name] is None else Epoch(**header[name]) for name in ("best", "best_trained"))
     random = Random()
     version, state, gauss = header["random"]
     random.setstate((version, tuple(state), gauss))

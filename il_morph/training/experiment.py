@@ -15,7 +15,7 @@ from il_morph import __version__
 from il_morph.data.formats import Parts, Sample, Way, format_named, read_parts
 from il_morph.model.search import decode
 from il_morph.errors import InputError
-from il_morph.model.architectures import inference_of
+from il_morph.model.architectures import inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.bars import bar
 from il_morph.training.results import ResultsFolder
@@ -62,6 +62,7 @@ class Experiment:
     def run(self) -> None:
         """Read, train, decode, score. Nothing is written before all input has been read."""
         self._check_mode()
+        self._check_trials()
         if self.training.mode == "eval":
             self._evaluate()
         else:
@@ -90,7 +91,7 @@ class Experiment:
     def _train(self, seed: int) -> None:
         reloaded = self._reloaded()
         parts = self._read(reloaded)
-        vocabulary = reloaded.vocabulary if reloaded else Vocabulary.build(parts.train, ModelSettings(**self.model_flags))
+        vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(ModelSettings(**self.model_flags), parts)
         report_unseen(vocabulary, parts)
         samples = learnable(parts.train, vocabulary) if reloaded else parts.train
         train, dev = ([vocabulary.instance(sample) for sample in some] for some in (samples, parts.dev))
@@ -141,6 +142,11 @@ class Experiment:
         if mode in ("mrt", "rl") and not pretrained:
             raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it in the "
                              "same run with --pretrain-epochs or --pretrain-until")
+
+    def _check_trials(self) -> None:
+        if self.training.trials > 1 and len(phases_of(self.training)) != self.training.trials:
+            raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one before "
+                             "it: leave out one of them, or give the trials a trained model with --reload-path")
 
     def _reloaded(self) -> Optional[Model]:
         """The model of --reload-path, whose settings the flags must not contradict."""
@@ -230,7 +236,7 @@ class RunReport:
         self.best = epoch
 
     def on_epoch(self, phase: str, epoch: Epoch) -> None:
-        """`phase` is the mode of training: il, mle, mrt or rl."""
+        """`phase` is the mode of training: il, mle, mrt or rl; with several trials `mle.1` and so on."""
         if not self.results.log_lines:
             self.results.write_log(["phase", *epoch.COLUMNS])
         self.results.write_log([phase, *epoch.cells()])

@@ -1,4 +1,4 @@
-"""The phases of a training run: MLE first where it is asked for, then the objective of the mode."""
+"""The phases of a training run: MLE first where it is asked for, then the objective of the mode; or several trials."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import numpy as np
 from il_morph.training.engine import Engine, Objective
 from il_morph.training.imitation import ImitationLearning
 from il_morph.transitions.aligners import make_aligner
-from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
+from il_morph.training.sequences import AllPaths, GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
 from il_morph.model.architectures import architecture_of
-from il_morph.model.settings import TrainingSettings
+from il_morph.model.settings import NWFST, TrainingSettings
 from il_morph.training.checkpoint import Checkpoint
 from il_morph.training.course import Course, Epoch
 from il_morph.training.schedule import Training
 from il_morph.model.vocabulary import Instance, Vocabulary
 
+SEEDS = 2**32
 SEQUENCE_OBJECTIVES = {"mle": MaximumLikelihood, "mrt": MinimumRisk, "rl": Reinforce}
 
 
@@ -38,32 +39,38 @@ def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
     """The settings of each phase; pre-training runs for its epochs, whatever the patience."""
     epochs = settings.pretrain_epochs or (settings.epochs if settings.pretrain_until else 0)
     pretraining = replace(settings, mode="mle", epochs=epochs, patience=epochs, dropout=settings.pretrain_dropout)
-    return [pretraining, settings] if epochs else [settings]
+    return [pretraining, settings] if epochs else [settings] * settings.trials
 
 
 def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[str, np.ndarray]],
                  train: Sequence[Instance], dev: Sequence[Instance], settings: TrainingSettings, seed: int,
                  observer: Observer, verbose: bool = False, checkpoint: Optional[Checkpoint] = None) -> Course:
     """Train from these weights (or new ones), or go on from a checkpoint; each phase starts from the best model of the
-    one before."""
+    one before, each trial anew, and has the best model of those before to beat."""
     random, phases, course = Random(seed), phases_of(settings), Course()
-    gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(phases) else None
+    start, is_trial = weights, settings.trials > 1
+    gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(vocabulary, phases) else None
     for number, phase in enumerate(phases):
         resumed = checkpoint if checkpoint and checkpoint.phase == number else None
         if checkpoint and number < checkpoint.phase:
             continue
         objective = make_objective(vocabulary, phase, random, gold)
         learner = engine.learner(vocabulary, objective, phase)
-        learner.set_weights(weights or architecture_of(vocabulary).draw(seed))
+        if is_trial:
+            weights, course = start, Course(best=course.best, weights=course.weights)
+        else:
+            course = Course()
+        learner.set_weights(weights or architecture_of(vocabulary).draw((seed + is_trial * number) % SEEDS))
         training = Training(
             learner, objective.teachers, vocabulary, train, dev, phase, random, lambda epoch: None, observer.on_best, verbose,
             until=settings.pretrain_until or None if number < len(phases) - 1 else None,
-            from_trained=bool(weights) or number > 0, course=resumed.course if resumed else Course(),
+            from_trained=bool(weights) or (number > 0 and not is_trial), course=resumed.course if resumed else course,
             probe=resumed.probe if resumed else None,
         )
         if resumed:
             go_on(training, resumed)
-        training.on_epoch = partial(tell, observer, phase.mode, number, training, engine.resumable)
+        name = f"{phase.mode}.{number + 1}" if is_trial else phase.mode
+        training.on_epoch = partial(tell, observer, name, number, training, engine.resumable)
         course = training.run()
         weights = course.weights
     return course
@@ -75,14 +82,14 @@ def go_on(training: Training, checkpoint: Checkpoint) -> None:
     training.random.setstate(checkpoint.random.getstate())
 
 
-def tell(observer: Observer, mode: str, number: int, training: Training, resumable: bool, epoch: Epoch) -> None:
-    observer.on_epoch(mode, epoch)
+def tell(observer: Observer, name: str, number: int, training: Training, resumable: bool, epoch: Epoch) -> None:
+    observer.on_epoch(name, epoch)
     if resumable:
         observer.on_state(number, training)
 
 
-def needs_gold(phases: Sequence[TrainingSettings]) -> bool:
-    return any(phase.mode in SEQUENCE_OBJECTIVES for phase in phases)
+def needs_gold(vocabulary: Vocabulary, phases: Sequence[TrainingSettings]) -> bool:
+    return vocabulary.settings.architecture != NWFST and any(phase.mode in SEQUENCE_OBJECTIVES for phase in phases)
 
 
 def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: TrainingSettings,
@@ -98,6 +105,8 @@ def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: 
 
 def make_objective(vocabulary: Vocabulary, settings: TrainingSettings, random: Random,
                    gold: Optional[GoldSequences] = None) -> Objective:
+    if vocabulary.settings.architecture == NWFST:
+        return AllPaths()
     if settings.mode == "il":
         return ImitationLearning(vocabulary, settings, random)
     assert gold is not None, "these objectives learn from gold sequences"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Callable, Optional, Sequence
 
-from il_morph.model.search import decode
+from il_morph.model.search import best_outputs
 from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of
 from il_morph.model.inference import AnyInference
@@ -85,10 +85,18 @@ class Training:
         epoch.seconds = time.monotonic() - started
         return epoch, weights
 
+    def _order(self) -> list[Instance]:
+        """The training samples as this epoch visits them."""
+        order = list(self.train)
+        if self.settings.sample_order == "length":
+            order.sort(key=lambda instance: len(instance.sample.input))
+        else:
+            self.random.shuffle(order)
+        return order
+
     def _pass(self, number: int) -> Optional[float]:
-        """One pass over the shuffled training data; the mean loss of the samples that have one."""
-        order, size = list(self.train), self.settings.batch_size
-        self.random.shuffle(order)
+        """One pass over the training data; the mean loss of the samples that have one."""
+        order, size = self._order(), self.settings.batch_size
         total, samples = 0.0, 0
         with bar(order, f"epoch {number}") as progress:
             for first in range(0, len(order), size):
@@ -100,12 +108,12 @@ class Training:
         return total / samples if samples else None
 
     def _accuracy(self, inference: AnyInference, instances: Sequence[Instance], width: int) -> float:
-        hypotheses = decode(inference, instances, width, self.settings.decbatch_size)
-        correct = [found[0].output == instance.sample.output for found, instance in zip(hypotheses, instances)]
+        outputs = best_outputs(inference, instances, width, self.settings.decbatch_size)
+        correct = [output == instance.sample.output for output, instance in zip(outputs, instances)]
         if self.verbose and instances is self.dev:
-            for found, instance in list(zip(hypotheses, instances))[:10]:
+            for output, instance in list(zip(outputs, instances))[:10]:
                 log.info("dev: %s + %s -> %s (gold: %s)", instance.sample.input, instance.sample.tag,
-                         found[0].output, instance.sample.output)
+                         output, instance.sample.output)
         return 100.0 * sum(correct) / len(correct)
 
     def _dev_loss(self, inference: AnyInference) -> float:

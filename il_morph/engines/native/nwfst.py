@@ -1,0 +1,153 @@
+"""NWFST in training: loss and gradients of a sample, and its stochastic gradient descent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+from types import ModuleType
+from typing import Optional
+
+import numpy as np
+
+from il_morph.engines.native.lattice import all_paths, paths_to
+from il_morph.model.lattice import Arcs
+from il_morph.model.nwfst import KEPT, Shape, Weights, arcs_of, both_ways, copies, side_by_side, windows
+
+RATE, SLOWER = 0.4, 0.9
+GREATEST_GRADIENT = 10.0
+GREATEST_NORM = 7.0
+NEGLIGIBLE = 1e-20  # an expected count; products with denormal numbers take a hundred times as long
+
+
+def fastest_kernels() -> ModuleType:
+    """Those of Numba where it is installed."""
+    try:
+        from il_morph.engines.native import lattice_numba
+    except ImportError:
+        from il_morph.engines.native import lattice_numpy
+        return lattice_numpy
+    return lattice_numba
+
+
+@dataclass
+class Masks:
+    """What dropout keeps, as ones and zeros: of the embeddings [i, 3 · input], and of what each layer reads [i, I]."""
+
+    embeddings: np.ndarray
+    layers: list[np.ndarray]
+
+    @classmethod
+    def draw(cls, shape: Shape, positions: int, random: np.random.RandomState, dtype: type) -> "Masks":
+        widths = [shape.width(0), *map(shape.width, range(shape.layers))]
+        kept: np.ndarray = (random.random_sample((positions, sum(widths))) < KEPT).astype(dtype)
+        embeddings, *layers = np.split(kept, list(accumulate(widths))[:-1], axis=1)
+        return cls(embeddings, layers)
+
+
+@dataclass
+class Pass:
+    """A word through the network: what the way back needs."""
+
+    windows: np.ndarray
+    masks: Masks
+    read: list[np.ndarray] = field(default_factory=list)  # of each layer [2, i, 1, I], after dropout
+    states: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)  # of each layer
+
+
+@dataclass
+class Gradients:
+    """Dense ones by name; that of T is the product of what it read, transposed, and of the gradient of the scores."""
+
+    dense: Weights
+    read: np.ndarray
+    scores: np.ndarray
+
+    def all(self) -> Weights:
+        return {**self.dense, "arcs": self.read.T @ self.scores}
+
+    def norm(self) -> float:
+        """Of all gradients that are clipped together."""
+        squares = sum(float(np.vdot(array, array)) for name, array in self.dense.items() if is_clipped(name))
+        return float(np.sqrt(squares + np.vdot(self.read @ self.read.T, self.scores @ self.scores.T)))
+
+
+def is_clipped(name: str) -> bool:
+    return name != "copy" and not name.endswith(".b")
+
+
+class Network:
+    """NWFST on one word."""
+
+    def __init__(self, shape: Shape, weights: Weights, kernels: Optional[ModuleType] = None):
+        self.shape, self.weights = shape, weights
+        self.kernels = kernels or fastest_kernels()
+
+    def layer(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        x, h, b = (self.weights[f"encoder.{number}.{part}"] for part in "xhb")
+        return x, h, b
+
+    def forward(self, word: np.ndarray, masks: Masks) -> tuple[np.ndarray, Pass]:
+        """γ [i, G]."""
+        way = Pass(windows(word[None], self.shape)[0], masks)
+        gamma = self.weights["embeddings"][way.windows].reshape(len(word) + 1, -1) * masks.embeddings
+        for number, mask in enumerate(masks.layers):
+            x, h, b = self.layer(number)
+            read = both_ways((gamma * mask)[None])
+            states = self.kernels.recur(read @ x[:, None] + b[:, None, None], h)
+            way.read.append(read)
+            way.states.append(states)
+            gamma = np.concatenate([gamma, side_by_side(states[2])[0]], axis=1)
+        return gamma, way
+
+    def loss(self, word: np.ndarray, output: np.ndarray, masks: Masks) -> tuple[float, Gradients]:
+        """log Z of all paths − log Z of those that yield the output."""
+        gamma, way = self.forward(word, masks)
+        arcs = arcs_of(gamma[None], self.weights["arcs"], self.weights["copy"][0], word[None], self.shape.characters)
+        log_z, expected = all_paths(arcs, self.kernels)
+        log_z_of_output, wanted = paths_to(arcs, output, self.kernels)
+        difference = Arcs(expected.sub - wanted.sub, expected.ins - wanted.ins, expected.dele - wanted.dele)
+        at_copies = copies(word[None])
+        copy = difference.sub[at_copies].sum()
+        difference.sub[at_copies] = 0
+        flat = [part.reshape(len(gamma), -1) for part in (difference.sub, difference.ins, difference.dele)]
+        dscores = np.hstack(flat)
+        dscores[np.abs(dscores) < NEGLIGIBLE] = 0
+        dscores = dscores.astype(gamma.dtype)
+        dense = self.backward(way, dscores @ self.weights["arcs"].T)
+        dense["copy"] = np.array([copy], dtype=gamma.dtype)
+        return log_z - log_z_of_output, Gradients(dense, gamma, dscores)
+
+    def backward(self, way: Pass, dgamma: np.ndarray) -> Weights:
+        gradients = {}
+        for number in range(self.shape.layers - 1, -1, -1):
+            x, h, _ = self.layer(number)
+            width = self.shape.width(number)
+            gates, c, outputs = way.states[number]
+            dz = self.kernels.recur_back(h, gates, c, both_ways_of_halves(dgamma[:, width:]))[:, :, 0]
+            read, before = way.read[number][:, :, 0], outputs[:, :-1, 0]
+            gradients[f"encoder.{number}.x"] = np.swapaxes(read, 1, 2) @ dz
+            gradients[f"encoder.{number}.h"] = np.swapaxes(before, 1, 2) @ dz[:, 1:]
+            gradients[f"encoder.{number}.b"] = dz.sum(axis=1)
+            dread = dz @ np.swapaxes(x, 1, 2)
+            dgamma = dgamma[:, :width] + (dread[0] + dread[1, ::-1]) * way.masks.layers[number]
+        gradients["embeddings"] = np.zeros_like(self.weights["embeddings"])
+        np.add.at(gradients["embeddings"], way.windows, (dgamma * way.masks.embeddings).reshape(*way.windows.shape, -1))
+        return gradients
+
+    def update(self, gradients: Gradients, rate: float) -> None:
+        """A step of gradient descent with clipping, then projection."""
+        clipped = rate * min(1.0, GREATEST_GRADIENT / max(gradients.norm(), GREATEST_GRADIENT))
+        for name, gradient in gradients.dense.items():
+            self.weights[name] -= gradient.dtype.type(clipped if is_clipped(name) else rate) * gradient
+        for number in range(self.shape.layers):
+            x, h, _ = self.layer(number)
+            self.kernels.project(x, GREATEST_NORM)
+            self.kernels.project(h, GREATEST_NORM)
+        self.kernels.project(self.weights["embeddings"].T, GREATEST_NORM)
+        self.kernels.update_arcs(self.weights["arcs"], gradients.read, gradients.scores, clipped, GREATEST_NORM)
+
+
+def both_ways_of_halves(rows: np.ndarray) -> np.ndarray:
+    """The inverse of `side_by_side` for one word: [i, 2H] as [2, i, 1, H]."""
+    forward, backward = np.split(rows, 2, axis=1)
+    return np.stack([forward, backward[::-1]])[:, :, None]

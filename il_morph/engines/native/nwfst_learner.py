@@ -1,0 +1,108 @@
+"""NWFST as `training` sees it."""
+
+from __future__ import annotations
+
+import logging
+from math import isfinite
+from types import ModuleType
+from typing import Optional, Sequence
+
+import numpy as np
+
+from il_morph.engines.native.nwfst import RATE, SLOWER, Masks, Network
+from il_morph.engines.native.threads import use_one_thread
+from il_morph.errors import InputError
+from il_morph.model.lattice import LONGER, check_length
+from il_morph.model.nwfst import Shape, Weights, symbols_of
+from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.engine import Learner, Objective
+
+log = logging.getLogger(__name__)
+
+
+def is_in_lattice(instance: Instance) -> bool:
+    """Is there a path that yields the output of the sample?"""
+    return len(instance.sample.output or "") <= len(instance.sample.input) + LONGER
+
+
+class NwfstEngine:
+    """Makes learners of NWFST; its seed drives their dropout."""
+
+    name = "native"
+    resumable = True
+
+    def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
+        if model.data_format.separator is not None:
+            raise InputError("--architecture=nwfst reads no features: give data without them, or read it with "
+                             "--no-feat-format")
+        wanted = {"optimization": "SGD", "batch_size": 1, "dropout": 0.0, "l2": 0.0, "pick_loss": False,
+                  "mle_loss": "sum"}
+        for name, value in wanted.items():
+            if getattr(training, name) != value:
+                raise InputError(f"--{name.replace('_', '-')}: --architecture=nwfst leaves no choice there, its gradient "
+                                 "descent and its dropout are part of it: leave the flag out, and take --model=nwfst")
+
+    def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
+        use_one_thread()
+        self.random = np.random.RandomState(seed)
+        check_length(max(len(instance.sample.input) for instance in train), Shape.of(vocabulary).letters)
+        outside = len(train) - sum(map(is_in_lattice, train))
+        if outside == len(train):
+            raise InputError(f"all training outputs are more than {LONGER} characters longer than their inputs, and "
+                             "--architecture=nwfst cannot write those: train another model")
+        if outside:
+            log.warning("train: %d of %d outputs are more than %d characters longer than their inputs; "
+                        "they are left out", outside, len(train), LONGER)
+
+    def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> Learner:
+        """The objective is always the likelihood of the output, over all paths that yield it."""
+        return NwfstLearner(vocabulary, self.random)
+
+
+class NwfstLearner:
+    """Stochastic gradient descent; the rate shrinks when the loss of an epoch went up twice in a row."""
+
+    def __init__(self, vocabulary: Vocabulary, random: np.random.RandomState, kernels: Optional[ModuleType] = None):
+        self.vocabulary, self.random = vocabulary, random
+        self.network = Network(Shape.of(vocabulary), {}, kernels)
+        self.rate, self.epoch = RATE, 0
+        self.losses: list[float] = []  # of the epochs, the last one so far
+        log.info("NWFST, %s kernels", self.network.kernels.NAME)
+
+    def begin_epoch(self, epoch: int) -> None:
+        if len(self.losses) > 2 and self.losses[-1] > self.losses[-2] > self.losses[-3]:
+            self.rate *= SLOWER
+        self.epoch = epoch
+        self.losses.append(0.0)
+
+    def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
+        (instance,) = batch
+        if not is_in_lattice(instance):
+            return 0.0, 0
+        word, output = (np.array(symbols_of(self.vocabulary, text), dtype=np.int64)
+                        for text in (instance.sample.input, instance.sample.output or ""))
+        masks = Masks.draw(self.network.shape, len(word) + 1, self.random, np.float32)
+        loss, gradients = self.network.loss(word, output, masks)
+        if not isfinite(loss):
+            raise InputError(f"training diverged in epoch {self.epoch}: the loss is no longer finite; "
+                             "try another --dynet-seed")
+        self.network.update(gradients, self.rate)
+        self.losses[-1] += loss
+        return loss, 1
+
+    def weights(self) -> Weights:
+        return {name: array.copy() for name, array in self.network.weights.items()}
+
+    def set_weights(self, weights: Weights) -> None:
+        self.network.weights = {name: array.astype(np.float32) for name, array in weights.items()}
+
+    def state(self) -> Weights:
+        """The schedule, and where the random numbers of dropout are."""
+        random = self.random.get_state(legacy=False)["state"]
+        return {"rate": np.array([self.rate]), "losses": np.array(self.losses), "random": random["key"],
+                "place": np.array([random["pos"]])}
+
+    def restore(self, state: Weights) -> None:
+        self.rate, self.losses = float(state["rate"][0]), state["losses"].tolist()
+        self.random.set_state(("MT19937", state["random"], int(state["place"][0]), 0, 0.0))

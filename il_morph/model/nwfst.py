@@ -1,0 +1,295 @@
+"""NWFST (Rastogi, Cotterell and Eisner 2016): a finite-state transducer whose arcs a recurrent network weighs.
+
+The network reads ^x. Embeddings of three neighbours go through bidirectional LSTMs, each of which is concatenated with
+its input: γ_i, i = 0 … |x|. Arcs (il_morph/model/lattice.py) have the scores γ_i · T[:, arc], but that a copy, which is
+to substitute x_i for itself after x_{i−1}, always has the score of one learnt scalar. The weights are
+
+    embeddings [V, input]
+    encoder.L.x [2, I, 4H], encoder.L.h [2, H, 4H], encoder.L.b [2, 4H] for each layer L from 0
+        forward and backward; columns in the order of the gates i, f, o, g
+    arcs [G, (2C + 1)(C + 1)]: T; columns are SUB [p, y − 1], INS [p, y − 1], DEL [p]
+    copy [1]
+
+for C characters (those of training, dev and test data and a–z), V = C + 2 symbols (0 is ε, or padding, or the start;
+then come the characters, then ^), hidden size H, input size I of a layer and size G of γ. A column of a matrix is a unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Any, Iterator, NoReturn, Sequence
+
+import numpy as np
+
+from il_morph.errors import InputError
+from il_morph.model.architecture import AnyArchitecture
+from il_morph.model.inference import AnyInference
+from il_morph.model.lattice import EPSILON, INS, SUB, Arcs, Edit, Viterbi, check_length, log_partition, number_of_states
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import COPY, DELETE, END, UNK
+
+WINDOW = 3
+GATES = 4
+MOST_WORDS, MOST_STATES = 16, 1_000_000  # at once; more words do not fit into the cache
+KEPT = 0.8  # of embeddings and inputs of layers, in training; at test their matrices are multiplied by it
+COPY_SCORE = 3.0
+LETTERS = ascii_lowercase  # every model knows them
+Weights = dict  # name -> array
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes, and all that follows from them."""
+
+    characters: int
+    embedding: int = 10
+    hidden: int = 15
+    layers: int = 4
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> "Shape":
+        settings = vocabulary.settings
+        return cls(len(vocabulary.actions) - vocabulary.system.first_insert, settings.input, settings.enc_hidden,
+                   settings.enc_layers)
+
+    @property
+    def symbols(self) -> int:
+        return self.characters + 2
+
+    @property
+    def caret(self) -> int:
+        return self.characters + 1
+
+    @property
+    def letters(self) -> int:
+        """What the last symbol written can be: none or a character."""
+        return self.characters + 1
+
+    def width(self, layer: int) -> int:
+        """Of what a layer reads; that of the last one and one more is the size of γ."""
+        return WINDOW * self.embedding + 2 * self.hidden * layer
+
+    @property
+    def blocks(self) -> tuple[int, int, int]:
+        """The columns of T that are SUB, INS and DEL."""
+        writing = self.letters * self.characters
+        return writing, writing, self.letters
+
+    def weights(self) -> dict[str, tuple[int, ...]]:
+        gates = GATES * self.hidden
+        shapes: dict[str, tuple[int, ...]] = {"embeddings": (self.symbols, self.embedding)}
+        for layer in range(self.layers):
+            shapes[f"encoder.{layer}.x"] = (2, self.width(layer), gates)
+            shapes[f"encoder.{layer}.h"] = (2, self.hidden, gates)
+            shapes[f"encoder.{layer}.b"] = (2, gates)
+        return {**shapes, "arcs": (self.width(self.layers), sum(self.blocks)), "copy": (1,)}
+
+
+class NwfstArchitecture(AnyArchitecture):
+    """Names, shapes and initial values of the weights."""
+
+    def __init__(self, vocabulary: Vocabulary):
+        self.vocabulary, self.settings = vocabulary, vocabulary.settings
+        self.shape = Shape.of(vocabulary)
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return self.shape.weights()
+
+    def draw(self, seed: int) -> Weights:
+        random = np.random.RandomState(seed)
+        return {name: draw_weight(name, shape, random).astype(np.float32) for name, shape in self.shapes.items()}
+
+
+def draw_weight(name: str, shape: tuple[int, ...], random: np.random.RandomState) -> np.ndarray:
+    kind = name.rsplit(".", 1)[-1]
+    if kind == "embeddings":
+        return 0.01 * random.uniform(0, 1, shape)
+    if kind == "x":
+        return random.uniform(-1, 1, shape)
+    if kind == "h":
+        directions, hidden, _ = shape
+        return np.stack([np.hstack([orthogonal(hidden, random) for _ in range(GATES)]) for _ in range(directions)])
+    if kind == "arcs":
+        return -random.uniform(0, 1, shape)
+    return np.full(shape, COPY_SCORE) if kind == "copy" else np.zeros(shape)
+
+
+def orthogonal(size: int, random: np.random.RandomState) -> np.ndarray:
+    return np.linalg.svd(random.normal(size=(size, size)))[0]
+
+
+def windows(words: np.ndarray, shape: Shape) -> np.ndarray:
+    """The symbols around each position of ^x, for words [word, position] of one length: [word, i, WINDOW]."""
+    padded = np.pad(words, ((0, 0), (WINDOW // 2 + 1, WINDOW // 2)), constant_values=EPSILON)
+    padded[:, WINDOW // 2] = shape.caret
+    return np.lib.stride_tricks.sliding_window_view(padded, WINDOW, axis=1)
+
+
+def both_ways(rows: np.ndarray) -> np.ndarray:
+    """[word, i, …] read from each side: [2, i, word, …]."""
+    turned = np.swapaxes(rows, 0, 1)
+    return np.stack([turned, turned[::-1]])
+
+
+def side_by_side(outputs: np.ndarray) -> np.ndarray:
+    """What both directions [2, i, word, H] put out at each position: [word, i, 2H]."""
+    return np.swapaxes(np.concatenate([outputs[0], outputs[1, ::-1]], axis=-1), 0, 1)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 0.5 * np.tanh(0.5 * x) + 0.5
+
+
+def of_gates(rows: np.ndarray) -> Sequence[np.ndarray]:
+    """The blocks [2, word, H] of [2, word, 4H]."""
+    hidden = rows.shape[-1] // GATES
+    return [rows[..., gate * hidden:(gate + 1) * hidden] for gate in range(GATES)]
+
+
+def recur(projected: np.ndarray, recurrent: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """LSTMs [2, i, word, 4H]: the gates after their non-linearity, the cells c and the outputs h [2, i, word, H]."""
+    hidden = recurrent.shape[1]
+    gates, c = np.empty_like(projected), np.zeros(projected.shape[:-1] + (hidden,), dtype=projected.dtype)
+    h = np.zeros_like(c)
+    for t in range(projected.shape[1]):
+        z = projected[:, t] if t == 0 else projected[:, t] + h[:, t - 1] @ recurrent
+        gates[:, t, :, :3 * hidden] = sigmoid(z[..., :3 * hidden])
+        gates[:, t, :, 3 * hidden:] = np.tanh(z[..., 3 * hidden:])
+        i, f, o, g = of_gates(gates[:, t])
+        c[:, t] = i * g if t == 0 else i * g + f * c[:, t - 1]
+        h[:, t] = o * np.tanh(c[:, t])
+    return gates, c, h
+
+
+def for_test(weights: Weights) -> Weights:
+    """What training dropped some of is all there, and smaller."""
+    return {name: np.float32(KEPT) * array if name == "embeddings" or name.endswith(".x") else array
+            for name, array in weights.items()}
+
+
+def encode(weights: Weights, shape: Shape, words: np.ndarray) -> np.ndarray:
+    """γ [word, i, G] of words of one length, with weights for test."""
+    read = weights["embeddings"][windows(words, shape)].reshape(len(words), -1, shape.width(0))
+    for layer in range(shape.layers):
+        x, h, b = (weights[f"encoder.{layer}.{part}"] for part in "xhb")
+        projected = both_ways(read) @ x[:, None] + b[:, None, None]
+        read = np.concatenate([read, side_by_side(recur(projected, h)[2])], axis=-1)
+    return read
+
+
+def arcs_of(gamma: np.ndarray, matrix: np.ndarray, copy: float, words: np.ndarray, characters: int) -> Arcs:
+    """The scores of all arcs; T is given for so many characters."""
+    letters, leading = characters + 1, gamma.shape[:2]
+    scores = (gamma.reshape(-1, len(matrix)) @ matrix).reshape(*leading, -1)
+    writing = letters * characters
+    sub = scores[..., :writing].reshape(*leading, letters, characters)
+    ins = scores[..., writing:2 * writing].reshape(*leading, letters, characters)
+    sub[copies(words)] = copy
+    return Arcs(sub, ins, scores[..., 2 * writing:])
+
+
+def copies(words: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Where `sub` has the copies: at each x_i after x_{i−1}, or after nothing."""
+    word, position = np.nonzero(np.ones(words.shape))
+    previous = np.zeros_like(words)
+    previous[:, 1:] = words[:, :-1]
+    return word, position + 1, previous[word, position], words[word, position] - 1
+
+
+def symbols_of(vocabulary: Vocabulary, text: str) -> list[int]:
+    """The symbols of a text; a character that the model does not know is one more character than there are."""
+    unknown, first = len(vocabulary.actions), vocabulary.system.first_insert
+    return [(unknown if action == UNK else action) - first + 1 for action in vocabulary.actions_of(text)]
+
+
+def with_unknown(weights: Weights, shape: Shape) -> Weights:
+    """The weights of a model with one more character, which is the mean of all others."""
+    letters, characters = shape.letters, shape.characters
+    sub, ins, dele = np.split(weights["arcs"], np.cumsum(shape.blocks)[:-1], axis=1)
+    blocks = [with_mean(with_mean(block.reshape(-1, letters, characters), 1, EPSILON + 1), 2) for block in (sub, ins)]
+    arcs = np.hstack([block.reshape(len(dele), -1) for block in (*blocks, with_mean(dele, 1, EPSILON + 1))])
+    known, caret = np.split(weights["embeddings"], [shape.caret])
+    return {**weights, "embeddings": np.vstack([with_mean(known, 0, EPSILON + 1), caret]), "arcs": arcs}
+
+
+def with_mean(array: np.ndarray, axis: int, first: int = 0) -> np.ndarray:
+    """With the mean of the items along an axis, from the first one on, as one more item."""
+    counted = np.take(array, np.arange(first, array.shape[axis]), axis)
+    return np.concatenate([array, counted.mean(axis=axis, keepdims=True, dtype=array.dtype)], axis=axis)
+
+
+def no_steps() -> InputError:
+    return InputError("this model (--architecture=nwfst) weighs whole paths through a lattice, not one action after the "
+                      "other: it has no probabilities of single steps; take a model of another architecture for them")
+
+
+class NwfstInference(AnyInference):
+    """NWFST without gradients: the best path through the lattice of each sample. It has no steps."""
+
+    def __init__(self, weights: Weights, vocabulary: Vocabulary):
+        self.vocabulary, self.shape = vocabulary, Shape.of(vocabulary)
+        self.weights = for_test(weights)
+        self.shape_with_unknown = replace(self.shape, characters=self.shape.characters + 1)
+        self.weights_with_unknown = with_unknown(self.weights, self.shape)
+
+    def encode(self, instances: Sequence[Instance]) -> NoReturn:
+        raise no_steps()
+
+    def step(self, encoded: Any, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray, states: Any) -> NoReturn:
+        raise no_steps()
+
+    def initial_states(self) -> NoReturn:
+        raise no_steps()
+
+    def logits(self, states: Any) -> NoReturn:
+        raise no_steps()
+
+    def arcs(self, words: np.ndarray) -> Arcs:
+        """The scores of all arcs for words [word, position] of one length."""
+        shape, weights, unknown = self.shape, self.weights, words > self.shape.characters
+        if unknown.any():
+            shape, weights = self.shape_with_unknown, self.weights_with_unknown
+        arcs = arcs_of(encode(weights, shape, words), weights["arcs"], weights["copy"][0], words, shape.characters)
+        if unknown.any():  # such a character is written only where it is read
+            arcs.ins[..., -1] = -np.inf
+            arcs.sub[:, 1:][~unknown, :, -1] = -np.inf
+        return arcs
+
+    def best(self, instances: Sequence[Instance], normalised: bool = True) -> list[tuple[tuple[int, ...], float]]:
+        """The actions of the best path of each sample, and its log probability, or its score, which takes no sum."""
+        found: dict[int, tuple[tuple[int, ...], float]] = {}
+        for numbers, words in self._batches(instances):
+            arcs = self.arcs(words)
+            viterbi = Viterbi(arcs)
+            scores = viterbi.scores - log_partition(arcs) if normalised else viterbi.scores
+            for row, number in enumerate(numbers):
+                found[number] = self.actions(viterbi.path(row), words[row]), float(scores[row])
+        return [found[number] for number in range(len(instances))]
+
+    def _batches(self, instances: Sequence[Instance]) -> Iterator[tuple[list[int], np.ndarray]]:
+        """Words of one length, with unknown characters or without: their numbers and symbols."""
+        words = [symbols_of(self.vocabulary, instance.sample.input) for instance in instances]
+        groups: dict[tuple[int, bool], list[int]] = {}
+        for number, word in enumerate(words):
+            groups.setdefault((len(word), max(word, default=0) > self.shape.characters), []).append(number)
+        for (length, _), group in groups.items():
+            check_length(length, self.shape.letters)
+            size = max(1, min(MOST_WORDS, MOST_STATES // number_of_states(length, self.shape.letters)))
+            for first in range(0, len(group), size):
+                numbers = group[first:first + size]
+                yield numbers, np.array([words[number] for number in numbers], dtype=np.int64).reshape(len(numbers), length)
+
+    def actions(self, path: Sequence[Edit], word: np.ndarray) -> tuple[int, ...]:
+        """A path in the actions of the edit system: a substitution is a deletion and an insertion, unless it copies."""
+        actions: list[int] = []
+        position = 0
+        for edit, y in path:
+            copies = edit == SUB and y == word[position]
+            if edit != INS:
+                actions.append(COPY if copies else DELETE)
+                position += 1
+            if edit == INS or edit == SUB and not copies:
+                actions.append(y - 1 + self.vocabulary.system.first_insert)
+        return (*actions, END)
