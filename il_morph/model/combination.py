@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from il_morph.data.formats import Sample
 from il_morph.data.spelling import examples
 from il_morph.errors import InputError
 from il_morph.files import PathLike
-from il_morph.model.inference import Encoded, Inference, States
+from il_morph.model.inference import AnyInference
 from il_morph.model.modelfile import load_model
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, up_to_mass
 from il_morph.model.search import BEAM_WIDTH
@@ -44,10 +45,9 @@ def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredict
 def model_paths(path: PathLike) -> list[Path]:
     """A model file; that of a results folder; those of the seeds 1, 2, … in a folder."""
     folder = RunFolder(path)
-    if not folder.path.is_dir() or folder.model.exists():
-        return [folder.model if folder.path.is_dir() else folder.path]
-    names = [each.name for each in folder.path.iterdir() if each.name.isascii() and each.name.isdecimal()]
-    seeds = [RunFolder(folder.path / name) for name in sorted(names, key=int)]
+    if not os.path.isdir(path) or folder.model.exists():
+        return [folder.model if os.path.isdir(path) else folder.path]
+    seeds = folder.seeds()
     for seed in seeds:
         if not seed.finished:
             log.warning("%s is not finished: %s", seed.path, "its best model so far is taken"
@@ -125,7 +125,7 @@ class Average(Predictor):
 
 def refuse_different_actions(members: Sequence[Predictor]) -> None:
     """A mean is over the same actions at the same place of the input."""
-    refuse_different(members, ["transducer", "tag_wraps"], unaveraged)
+    refuse_different(members, ["architecture", "transducer", "tag_wraps"], unaveraged)
     first = members[0]
     for other in members[1:]:
         different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
@@ -142,7 +142,7 @@ def unaveraged(reason: str) -> InputError:
 class AverageEncoded:
     """The samples as each model has encoded them."""
 
-    members: list[Encoded]
+    members: list[Any]
 
     @property
     def ends(self) -> np.ndarray:
@@ -153,7 +153,7 @@ class AverageEncoded:
 class AverageStates:
     """The same rows in the states of each model."""
 
-    members: list[States]
+    members: list[Any]
 
     def take(self, rows: np.ndarray) -> AverageStates:
         return AverageStates([states.take(rows) for states in self.members])
@@ -162,7 +162,7 @@ class AverageStates:
 class AverageInference:
     """What a search asks of a network, answered by several. Actions have the indices of the first one's vocabulary."""
 
-    def __init__(self, members: Sequence[Inference]):
+    def __init__(self, members: Sequence[AnyInference]):
         self.members, self.vocabulary = members, members[0].vocabulary
         self.advance = members[0].advance
         symbols = self.vocabulary.actions.symbols

@@ -16,6 +16,7 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
+from il_morph.model.scoring import SCORING_WIDTH, ways_to_write
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
@@ -33,6 +34,14 @@ def sample_of(item: Item) -> Sample:
     if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
         raise InputError(f"predict takes inputs and pairs (input, features), not {item!r}")
     sample = Sample(*pair, None)
+    refuse_reserved(sample, repr(item))
+    return sample
+
+
+def scored_sample(item: tuple[str, str, str]) -> Sample:
+    if not isinstance(item, (tuple, list)) or len(item) != 3 or not all(isinstance(part, str) for part in item):
+        raise InputError(f"score takes triples (input, features, output), not {item!r}")
+    sample = Sample(*item)
     refuse_reserved(sample, repr(item))
     return sample
 
@@ -98,6 +107,15 @@ class Prediction:
     @property
     def probability(self) -> float:
         return math.exp(self.log_probability)
+
+
+@dataclass(frozen=True)
+class Score:
+    """How probable a given output is, as log probabilities: by its best action sequence, and by all that were found."""
+
+    best: float
+    total: float
+    actions: str  # of the best sequence
 
 
 @dataclass(frozen=True)
@@ -246,6 +264,18 @@ class Predictor(AnyPredictor):
         instances = [self.vocabulary.instance(sample) for sample in samples]
         with one_thread():
             return decode(self.inference, instances, beam_width, batch_size, progress)
+
+    def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
+        """The log probability of given outputs, for (input, features, output)."""
+        return self.scores([normalised(scored_sample(item), self.unicode) for item in items], beam_width)
+
+    def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:
+        """The same of samples with outputs."""
+        instances = [self.vocabulary.instance(sample) for sample in samples]
+        with one_thread():
+            ways = ways_to_write(self.inference, instances, [sample.target for sample in samples], beam_width)
+        return [Score(way.best, way.total, describe(way.actions, instance, self.vocabulary))
+                for instance, way in zip(instances, ways)]
 
     def describe(self, sample: Sample, hypothesis: Hypothesis) -> str:
         return describe(hypothesis.actions, self.vocabulary.instance(sample), self.vocabulary)
