@@ -49,10 +49,11 @@ def scored_sample(item: tuple[str, str, str]) -> Sample:
 class Unknown:
     """What a model does not know of the samples that are added: features are left out and letters are guesses."""
 
-    def __init__(self, vocabulary: Vocabulary):
+    def __init__(self, vocabulary: Vocabulary, samples: Sequence[Sample] = ()):
         self.vocabulary, self.samples, self.affected = vocabulary, 0, 0
         self.features: Counter = Counter()
         self.letters = Letters()
+        self.add(samples)
 
     def add(self, samples: Sequence[Sample]) -> None:
         for sample in samples:
