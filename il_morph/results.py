@@ -72,6 +72,11 @@ class RunFolder:
     def finished(self) -> bool:
         return self.stats.exists()
 
+    def seeds(self) -> list[RunFolder]:
+        """The folders of the runs that `il-morph train --seeds` has made below, named after their seeds, in order."""
+        names = [path.name for path in self.path.glob("*") if path.name.isascii() and path.name.isdecimal()]
+        return [RunFolder(self.path / name) for name in sorted(names, key=int)]
+
     def outcome(self) -> list[Path]:
         """What a finished run leaves behind besides model and log."""
         return self._files(_OUTCOME)

@@ -194,7 +194,7 @@ def test_an_error_in_a_late_block_names_its_line_and_leaves_nothing(seeds, tmp_p
 
 
 def test_a_file_that_grows_meanwhile_is_an_error(seeds, inputs, tmp_path, capsys, monkeypatch):
-    from il_morph.commands import predict as command
+    from il_morph.commands import streams as command
 
     def check_and_grow(*arguments):
         lines = check(*arguments)

@@ -36,28 +36,20 @@ Options:
 from __future__ import annotations
 
 import json
-import logging
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Callable, Optional
+from typing import Optional
 
-from il_morph.bars import meter
-from il_morph.commands.arguments import Arguments, choice, integer, named_columns, number, optional, parse_arguments
-from il_morph.data.formats import Data, DataFormat, Sample, Way
-from il_morph.data.spelling import FORMS
+from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments
+from il_morph.commands.streams import AT_ONCE, answer, way_for
+from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite, written_atomically
+from il_morph.files import STREAM, refuse_to_overwrite
 from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor
 from il_morph.model.predictor import AnyPredictor, Prediction
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
-
-AT_ONCE = 1024  # inputs between two moves of the bar
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -81,9 +73,11 @@ class Request:
         return cls(nbest, mass, width, optional(integer, args, "--decbatch-size", 128, 1),
                    optional(choice, args, "--format", "tsv", ("tsv", "json")), args["--actions"])
 
-    def answers(self, predictor: AnyPredictor, samples: Sequence[Sample]) -> list[list[Prediction]]:
+    def answered(self, predictor: AnyPredictor, fmt: DataFormat, samples: Sequence[Sample]) -> list[str]:
+        """The lines for some samples."""
         most = self.nbest or (1 if self.mass is None else None)
-        return predictor.ranked(samples, most, self.beam_width, self.mass, self.batch_size)
+        found = predictor.ranked(samples, most, self.beam_width, self.mass, self.batch_size)
+        return [line for sample, predictions in zip(samples, found) for line in self.lines(fmt, sample, predictions)]
 
     def lines(self, fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) -> list[str]:
         if self.layout == "json":
@@ -112,89 +106,7 @@ def run(argv: list[str]) -> int:
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
-    stream = DataStream(source, way_of(args, predictor))
-    lines = check(stream, predictor) if stream.is_file else None
-    with writer(target) as write:
-        written = predict(stream, predictor, request, write, lines)
-        if lines is not None and written != lines:
-            raise InputError(f"{stream.name} had {lines:,} lines and now has {written:,}: let nobody write it meanwhile")
+    stream = DataStream(source, way_for(args, predictor))
+    answer(stream, target, predictor, lambda fmt, samples: request.answered(predictor, fmt, samples),
+           max(AT_ONCE, request.batch_size))
     return 0
-
-
-def way_of(args: Arguments, predictor: AnyPredictor) -> Way:
-    """The format that the model reads, unless the columns are clearly others."""
-    return Way(columns=named_columns(args), expected=predictor.format, because="the model was trained on",
-               unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
-
-
-@dataclass
-class Survey:
-    """What is learnt of a file that is read before anything is written."""
-
-    first: Optional[Data] = None
-    lines: int = 0
-    warnings: Sequence[str] = ()
-
-    def blocks(self, stream: DataStream) -> Iterator[list[Sample]]:
-        for data in stream:
-            self.first = self.first or data
-            self.lines += len(data.samples)
-            self.warnings = self.warnings or data.warnings()
-            yield data.samples
-
-
-def check(stream: DataStream, predictor: AnyPredictor) -> int:
-    """Say how a file is read, and warn; the number of its lines."""
-    survey = Survey()
-    unknown = predictor.warnings(survey.blocks(stream))
-    assert survey.first is not None, "an empty file is an error"
-    log.info("%s: %s", stream.name, survey.first.described(survey.lines))
-    for warning in [*survey.warnings, *unknown]:
-        log.warning("%s", warning)
-    return survey.lines
-
-
-def predict(stream: DataStream, predictor: AnyPredictor, request: Request, write: Callable[[str], None],
-            lines: Optional[int]) -> int:
-    """Answer block by block; how many inputs there were. `lines` is what a file has that is already checked."""
-    done, at_once = 0, max(AT_ONCE, request.batch_size)
-    with meter(lines, "predict", "input") as moved:
-        for data in stream:
-            if lines is None:
-                tell(data, stream, predictor, first=not done)
-            for start in range(0, len(data.samples), at_once):
-                samples = data.samples[start:start + at_once]
-                answers = request.answers(predictor, samples)
-                write("".join(line + "\n" for sample, predictions in zip(samples, answers)
-                              for line in request.lines(data.format, sample, predictions)))
-                moved.update(len(samples))
-            done += len(data.samples)
-    return done
-
-
-def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
-    """What there is to say of a block that has come in; not a word if all is as expected."""
-    if first and (data.rows.remarks or data.format != stream.way.expected):
-        log.info("%s: %s", stream.name, data.described(None))
-    for warning in [*data.warnings(), *predictor.warnings([data.samples])]:
-        log.warning("%s", warning)
-
-
-@contextmanager
-def writer(target: str) -> Iterator[Callable[[str], None]]:
-    """Writes to a stream at once, to a file that gets its name at the end."""
-    if target == STREAM:
-        yield write_out
-        return
-    with written_atomically(target) as stream:
-        def write(text: str) -> None:
-            stream.write(text.encode("utf-8"))
-            if not stream.seekable():
-                stream.flush()
-
-        yield write
-
-
-def write_out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

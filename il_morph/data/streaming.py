@@ -25,6 +25,7 @@ class DataStream:
 
     path: PathLike
     way: Way
+    need_output: bool = False
 
     @property
     def name(self) -> str:
@@ -42,7 +43,8 @@ class DataStream:
         first: Optional[Data] = None
         start = 1
         for content in blocks_of_lines(self.path):
-            data = parse_data(content, self.name, self.way) if first is None else self._more(content, first, start)
+            data = (self._more(content, first, start) if first is not None else
+                    parse_data(content, self.name, self.way, self.need_output))
             first = first or data
             start += content.count(b"\n")
             yield data

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -44,10 +45,9 @@ def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredict
 def model_paths(path: PathLike) -> list[Path]:
     """A model file; that of a results folder; those of the seeds 1, 2, … in a folder."""
     folder = RunFolder(path)
-    if not folder.path.is_dir() or folder.model.exists():
-        return [folder.model if folder.path.is_dir() else folder.path]
-    names = [each.name for each in folder.path.iterdir() if each.name.isascii() and each.name.isdecimal()]
-    seeds = [RunFolder(folder.path / name) for name in sorted(names, key=int)]
+    if not os.path.isdir(path) or folder.model.exists():
+        return [folder.model if os.path.isdir(path) else folder.path]
+    seeds = folder.seeds()
     for seed in seeds:
         if not seed.finished:
             log.warning("%s is not finished: %s", seed.path, "its best model so far is taken"
@@ -144,7 +144,7 @@ def unaveraged(reason: str) -> InputError:
 class AverageEncoded:
     """The samples as each model has encoded them."""
 
-    members: list[Encoded]
+    members: list[Any]
 
     @property
     def ends(self) -> np.ndarray:
@@ -155,7 +155,7 @@ class AverageEncoded:
 class AverageStates:
     """The same rows in the states of each model."""
 
-    members: list[States]
+    members: list[Any]
 
     def take(self, rows: np.ndarray) -> AverageStates:
         return AverageStates([states.take(rows) for states in self.members])

@@ -17,6 +17,7 @@ from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.nwfst import NwfstInference
+from il_morph.model.scoring import SCORING_WIDTH, ways_to_write
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
@@ -38,13 +39,22 @@ def sample_of(item: Item) -> Sample:
     return sample
 
 
+def scored_sample(item: tuple[str, str, str]) -> Sample:
+    if not isinstance(item, (tuple, list)) or len(item) != 3 or not all(isinstance(part, str) for part in item):
+        raise InputError(f"score takes triples (input, features, output), not {item!r}")
+    sample = Sample(*item)
+    refuse_reserved(sample, repr(item))
+    return sample
+
+
 class Unknown:
     """What a model does not know of the samples that are added: features are left out and letters are guesses."""
 
-    def __init__(self, vocabulary: Vocabulary):
+    def __init__(self, vocabulary: Vocabulary, samples: Sequence[Sample] = ()):
         self.vocabulary, self.samples, self.affected = vocabulary, 0, 0
         self.features: Counter = Counter()
         self.letters = Letters()
+        self.add(samples)
 
     def add(self, samples: Sequence[Sample]) -> None:
         for sample in samples:
@@ -99,6 +109,15 @@ class Prediction:
     @property
     def probability(self) -> float:
         return math.exp(self.log_probability)
+
+
+@dataclass(frozen=True)
+class Score:
+    """How probable a given output is, as log probabilities: by its best action sequence, and by all that were found."""
+
+    best: float
+    total: float
+    actions: str  # of the best sequence
 
 
 @dataclass(frozen=True)
@@ -255,6 +274,18 @@ class Predictor(AnyPredictor):
         instances = [self.vocabulary.instance(sample) for sample in samples]
         with one_thread():
             return decode(self.inference, instances, beam_width, batch_size, progress)
+
+    def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
+        """The log probability of given outputs, for (input, features, output)."""
+        return self.scores([normalised(scored_sample(item), self.unicode) for item in items], beam_width)
+
+    def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:
+        """The same of samples with outputs."""
+        instances = [self.vocabulary.instance(sample) for sample in samples]
+        with one_thread():
+            ways = ways_to_write(self.inference, instances, [sample.target for sample in samples], beam_width)
+        return [Score(way.best, way.total, describe(way.actions, instance, self.vocabulary))
+                for instance, way in zip(instances, ways)]
 
     def describe(self, sample: Sample, hypothesis: Hypothesis) -> str:
         return describe(hypothesis.actions, self.vocabulary.instance(sample), self.vocabulary)

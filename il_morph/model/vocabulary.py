@@ -72,10 +72,6 @@ class Vocabulary:
         """A copy comes about as from a model file."""
         return Vocabulary.from_dict, (self.as_dict(), self.settings)
 
-    def __reduce__(self) -> tuple:
-        """A copy comes about as from a model file."""
-        return Vocabulary.from_dict, (self.as_dict(), self.settings)
-
     @classmethod
     def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> "Vocabulary":
         specials = settings.system.specials

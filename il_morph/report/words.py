@@ -7,7 +7,7 @@ from il_morph.data.formats import Sample
 from il_morph.data.samples import refuse_reserved
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
-from il_morph.model.predictor import Predictor, warning_about_features, warning_about_forms
+from il_morph.model.predictor import Predictor, Unknown
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.characters import shown
 
@@ -36,14 +36,15 @@ def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
              if unseen else None]
     if vocabulary.format.separator is not None:
         found.append(_about_features(vocabulary, sample))
-    found.append(warning_about_forms(vocabulary, [sample]))
+    found.append(Unknown(vocabulary, [sample]).about_forms())
     return [remark for remark in found if remark]
 
 
 def _about_features(vocabulary: Vocabulary, sample: Sample) -> Optional[str]:
     if not sample.tag:
         return "No features are given, and this model was trained with features."
-    return warning_about_features(vocabulary, [sample]) and f"Training did not show {unknown_features(vocabulary, sample)}."
+    unknown = Unknown(vocabulary, [sample]).affected
+    return f"Training did not show {unknown_features(vocabulary, sample)}." if unknown else None
 
 
 def unknown_features(vocabulary: Vocabulary, sample: Sample) -> str:

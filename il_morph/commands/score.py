@@ -1,0 +1,88 @@
+"""How probable are given outputs?
+
+Usage:
+  il-morph score [options] MODEL FILE [OUTPUT]
+
+Writes each line of FILE with two more columns: the log probability of the best action sequence that
+writes the output, and that of the output, summed over action sequences. The state of the network
+depends on all actions before, so there is no dynamic programming over them: the sum is over the
+sequences that a beam finds, and never more than the true one. An output that the model cannot write
+has -inf.
+
+Arguments:
+  MODEL   the f.model of a training run, its results folder, or a folder of seeds, whose
+          probabilities are averaged at each step
+  FILE    data with outputs in the format the model was trained on; - is standard input
+  OUTPUT  a file, or standard output
+
+Options:
+  --beam-width=N    action sequences that are followed for each output [default: 32]
+  --actions         one more column: the edits of the best sequence; x copies, -x deletes, +x inserts (> moves on)
+  --columns=LIST    the columns of FILE, for example input,features,output; - is one to be ignored
+  --unicode=FORM    as-is, or nfc or nfd to normalise the data so (default: as in the training of the model)
+  --force           overwrite OUTPUT
+  -h --help         show this text
+"""
+from __future__ import annotations
+
+import logging
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from il_morph.commands.arguments import integer, parse_arguments
+from il_morph.commands.streams import answer, way_for
+from il_morph.data.formats import DataFormat, Sample
+from il_morph.data.streaming import DataStream
+from il_morph.files import STREAM, refuse_to_overwrite
+from il_morph.model.combination import AVERAGE, load_predictor
+from il_morph.model.predictor import Predictor
+from il_morph.model.settings import MAX_BEAM_WIDTH
+
+AT_ONCE = 64
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Scorer:
+    """Scores some samples at a time, and keeps what the means need."""
+
+    predictor: Predictor
+    beam_width: int
+    actions: bool
+    best: list[float] = field(default_factory=list)
+    total: list[float] = field(default_factory=list)
+    unwritable: int = 0
+
+    def lines(self, fmt: DataFormat, samples: Sequence[Sample]) -> list[str]:
+        scores = self.predictor.scores(samples, self.beam_width)
+        for score in scores:
+            if score.total == -math.inf:
+                self.unwritable += 1
+            else:
+                self.best.append(score.best)
+                self.total.append(score.total)
+        return ["\t".join([fmt.line(sample, sample.target), f"{score.best:.6f}", f"{score.total:.6f}",
+                           *([score.actions] if self.actions else [])]) for sample, score in zip(samples, scores)]
+
+    @property
+    def summary(self) -> str:
+        means = (f"mean log probability {statistics.fmean(self.total):.4f} (summed over the action sequences in a beam of "
+                 f"{self.beam_width}), of the best sequence {statistics.fmean(self.best):.4f}" if self.total else "")
+        cannot = f"{self.unwritable:,} outputs cannot be written by the model" if self.unwritable else ""
+        return "; ".join(filter(None, (means, cannot)))
+
+
+def run(argv: list[str]) -> int:
+    args = parse_arguments(__doc__, argv)
+    width, target = integer(args, "--beam-width", 1, MAX_BEAM_WIDTH), args["OUTPUT"] or STREAM
+    if target != STREAM:
+        refuse_to_overwrite(target, args["--force"])
+    predictor = load_predictor([args["MODEL"]], AVERAGE)
+    assert isinstance(predictor, Predictor)
+    scorer = Scorer(predictor, width, args["--actions"])
+    answer(DataStream(args["FILE"], way_for(args, predictor), need_output=True), target, predictor, scorer.lines, AT_ONCE)
+    log.info("%s", scorer.summary)
+    return 0

@@ -1,0 +1,111 @@
+"""From lines to lines, for commands that ask a model: files in bulk and checked first, streams as their lines come in."""
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Callable, Optional
+
+from il_morph.bars import meter
+from il_morph.commands.arguments import Arguments, choice, named_columns, optional
+from il_morph.data.formats import Data, DataFormat, Sample, Way
+from il_morph.data.spelling import FORMS
+from il_morph.data.streaming import DataStream
+from il_morph.errors import InputError
+from il_morph.files import STREAM, written_atomically
+from il_morph.model.predictor import AnyPredictor
+
+AT_ONCE = 1024  # samples between two moves of the bar
+
+Answer = Callable[[DataFormat, Sequence[Sample]], Sequence[str]]  # the lines for some samples
+
+log = logging.getLogger(__name__)
+
+
+def way_for(args: Arguments, predictor: AnyPredictor) -> Way:
+    """The format that the model reads, unless the columns are clearly others."""
+    return Way(columns=named_columns(args), expected=predictor.format, because="the model was trained on",
+               unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
+
+
+def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE) -> None:
+    """Write the lines for all samples."""
+    number = check(stream, predictor) if stream.is_file else None
+    with writer(target) as write:
+        answered = answer_blocks(stream, predictor, lines_for, write, number, at_once)
+        if number is not None and answered != number:
+            raise InputError(f"{stream.name} had {number:,} lines and now has {answered:,}: "
+                             "let nobody write it meanwhile")
+
+
+@dataclass
+class Survey:
+    """What is learnt of a file that is read before anything is written."""
+
+    first: Optional[Data] = None
+    lines: int = 0
+    warnings: Sequence[str] = ()
+
+    def blocks(self, stream: DataStream) -> Iterator[list[Sample]]:
+        for data in stream:
+            self.first = self.first or data
+            self.lines += len(data.samples)
+            self.warnings = self.warnings or data.warnings()
+            yield data.samples
+
+
+def check(stream: DataStream, predictor: AnyPredictor) -> int:
+    """Say how a file is read, and warn; the number of its lines."""
+    survey = Survey()
+    unknown = predictor.warnings(survey.blocks(stream))
+    assert survey.first is not None, "an empty file is an error"
+    log.info("%s: %s", stream.name, survey.first.described(survey.lines))
+    for warning in [*survey.warnings, *unknown]:
+        log.warning("%s", warning)
+    return survey.lines
+
+
+def answer_blocks(stream: DataStream, predictor: AnyPredictor, lines_for: Answer, write: Callable[[str], None],
+                  number: Optional[int], at_once: int) -> int:
+    """How many samples there were. `number` is how many a file has that is already checked."""
+    done = 0
+    with meter(number, "answered", "line") as moved:
+        for data in stream:
+            if number is None:
+                tell(data, stream, predictor, first=not done)
+            for start in range(0, len(data.samples), at_once):
+                samples = data.samples[start:start + at_once]
+                write("".join(line + "\n" for line in lines_for(data.format, samples)))
+                moved.update(len(samples))
+            done += len(data.samples)
+    return done
+
+
+def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
+    """What there is to say of a block that has come in; not a word if all is as expected."""
+    if first and (data.rows.remarks or data.format != stream.way.expected):
+        log.info("%s: %s", stream.name, data.described(None))
+    for warning in [*data.warnings(), *predictor.warnings([data.samples])]:
+        log.warning("%s", warning)
+
+
+@contextmanager
+def writer(target: str) -> Iterator[Callable[[str], None]]:
+    """Writes to a stream at once, to a file that gets its name at the end."""
+    if target == STREAM:
+        yield write_out
+        return
+    with written_atomically(target) as stream:
+        def write(text: str) -> None:
+            stream.write(text.encode("utf-8"))
+            if not stream.seekable():
+                stream.flush()
+
+        yield write
+
+
+def write_out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,189 @@
+"""How probable is a given output? The sum over all action sequences that write it.
+
+The state of the decoder depends on all actions before, so no two sequences can share their work and the sum is not a
+matter of dynamic programming: a beam follows the most probable sequences that write the output. What it leaves out is
+missing in the sum, which is exact where the beam is as wide as there are sequences.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Optional
+
+import numpy as np
+
+from il_morph.errors import InputError
+from il_morph.model.inference import AnyInference
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import END
+from il_morph.transitions.systems import TransitionSystem
+
+SCORING_WIDTH = 32
+
+Link = Optional[tuple[Any, int]]  # the actions of a sequence from its end: those before, and the last
+
+
+@dataclass
+class Way:
+    """The action sequences found that write an output: the best one, and their log probabilities."""
+
+    actions: tuple[int, ...] = ()
+    log_probabilities: list[float] = field(default_factory=list)
+
+    @property
+    def best(self) -> float:
+        return max(self.log_probabilities, default=-math.inf)
+
+    @property
+    def total(self) -> float:
+        """The log of the summed probabilities; −inf where the model cannot write the output."""
+        if not self.log_probabilities:
+            return -math.inf
+        return self.best + math.log(math.fsum(math.exp(each - self.best) for each in self.log_probabilities))
+
+    def add(self, log_probability: float, actions: Link) -> None:
+        if log_probability > self.best or not self.log_probabilities:
+            self.actions = tuple(reversed(list(unlinked(actions))))
+        self.log_probabilities.append(log_probability)
+
+
+def unlinked(link: Link) -> Iterator[int]:
+    while link is not None:
+        link, action = link
+        yield action
+
+
+def ways_to_write(inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str],
+                  width: int = SCORING_WIDTH, batch_size: int = 32) -> list[Way]:
+    """For each sample the action sequences that write its output, as far as a beam of this width finds them."""
+    refuse_endless(inference.vocabulary.system)
+    order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer) + len(outputs[n]))
+    ways: list[Way] = [Way() for _ in instances]
+    for first in range(0, len(order), batch_size):
+        batch = order[first:first + batch_size]
+        search = ForcedSearch(inference, [instances[n] for n in batch], [outputs[n] for n in batch], max(width, 1))
+        for n, way in zip(batch, search.run()):
+            ways[n] = way
+    return ways
+
+
+def refuse_endless(system: TransitionSystem) -> None:
+    """Where an action neither reads nor writes, infinitely many sequences write the same output."""
+    special = {action for at_end in (False, True) for action in system.valid_actions(at_end, system.first_insert)}
+    if special - {END} - system.advancing:
+        raise InputError(f"outputs of the transition system {system.name} have no score: it has actions that neither read "
+                         "nor write, so the ways to write an output have no end")
+
+
+@dataclass
+class Step:
+    """The states of rows that made a step together; none before the first."""
+
+    states: Any = None
+    size: int = 0
+
+
+@dataclass
+class Row:
+    """A sequence of actions so far: where it is in the input, how much of the output it has written."""
+
+    owner: int
+    position: int
+    written: int
+    last: int
+    score: float
+    actions: Link
+    step: Step  # which made it …
+    place: int  # … in this row
+
+    @property
+    def progress(self) -> int:
+        """Elements read and written: rows with the same progress have as much left, which makes them comparable."""
+        return self.position + self.written
+
+
+class ForcedSearch:
+    """A beam over sequences that write given outputs, in the order of their progress: a copy makes two, others one."""
+
+    def __init__(self, inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str], width: int):
+        self.inference, self.instances, self.outputs, self.width = inference, instances, outputs, width
+        self.vocabulary: Vocabulary = inference.vocabulary
+        self.encoded = inference.encode(instances)
+        self.ways = [Way() for _ in instances]
+        self.waiting: dict[int, list[Row]] = {}  # by progress
+        for owner, instance in enumerate(instances):
+            self._wait(Row(owner, instance.start, 0, self.vocabulary.system.initial_action, 0.0, None, Step(), 0))
+
+    def run(self) -> list[Way]:
+        while self.waiting:
+            self._step(self._beams(self.waiting.pop(min(self.waiting))))
+        return self.ways
+
+    def _wait(self, row: Row) -> None:
+        if self._can_end(row):
+            self.waiting.setdefault(row.progress, []).append(row)
+
+    def _beams(self, rows: list[Row]) -> list[Row]:
+        """The best rows of each sample."""
+        taken, kept = [0] * len(self.instances), []
+        for row in sorted(rows, key=lambda each: -each.score):
+            taken[row.owner] += 1
+            if taken[row.owner] <= self.width:
+                kept.append(row)
+        return kept
+
+    def _step(self, rows: list[Row]) -> None:
+        before = self.inference.initial_states() if rows[0].actions is None else gathered(rows)
+        owners, positions, last = (np.array([getattr(row, name) for row in rows])
+                                   for name in ("owner", "position", "last"))
+        states = self.inference.step(self.encoded, owners, positions, last, before)
+        scores = self.inference.log_probabilities(states, positions == self.encoded.ends[owners])
+        step = Step(states, len(rows))
+        for place, row in enumerate(rows):
+            for action, written in self._next_actions(row):
+                self._take(row, action, written, float(scores[place, action]), step, place)
+
+    def _take(self, row: Row, action: int, written: int, score: float, step: Step, place: int) -> None:
+        actions, position = (row.actions, action), self.vocabulary.system.advance(row.position, action)
+        if action == END:
+            self.ways[row.owner].add(row.score + score, actions)
+        else:
+            self._wait(Row(row.owner, position, row.written + written, action, row.score + score, actions, step, place))
+
+    def _next_actions(self, row: Row) -> Iterator[tuple[int, int]]:
+        """The actions that write what comes next in the output, or nothing, with how much they write."""
+        system, symbols = self.vocabulary.system, self.vocabulary.actions.symbols
+        instance, rest = self.instances[row.owner], self.outputs[row.owner][row.written:]
+        for action in system.valid_actions(row.position == instance.end, system.first_insert):
+            text = system.written(action, instance.text[row.position], symbols)
+            if rest.startswith(text) and not (action == END and rest):
+                yield action, len(text)
+        if rest and rest[0] in self.vocabulary.actions:
+            yield self.vocabulary.actions[rest[0]], 1
+
+    def _can_end(self, row: Row) -> bool:
+        """Characters that the model cannot insert must be left in the input, in this order, to be copied."""
+        actions, instance = self.vocabulary.actions, self.instances[row.owner]
+        needed = [character for character in self.outputs[row.owner][row.written:] if character not in actions]
+        left = iter(instance.text[row.position:instance.end] if self.vocabulary.system.copy is not None else "")
+        return all(character in left for character in needed)
+
+
+def gathered(rows: Sequence[Row]) -> Any:
+    """The states of rows that were made in different steps."""
+    steps = list({id(row.step): row.step for row in rows}.values())
+    starts = dict(zip(map(id, steps), np.cumsum([0, *(step.size for step in steps)])))
+    return joined([step.states for step in steps]).take(np.array([starts[id(row.step)] + row.place for row in rows]))
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Several states as one: the rows of all their arrays below each other."""
+    first = parts[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    if isinstance(first, list):
+        return [joined(each) for each in zip(*parts)]
+    if isinstance(first, dict):
+        return {name: joined([part[name] for part in parts]) for name in first}
+    return replace(first, **{each.name: joined([getattr(part, each.name) for part in parts]) for each in fields(first)})
