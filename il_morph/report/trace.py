@@ -6,9 +6,10 @@ edits than it takes. A *wrong* step does not: the output departs from the right 
 """
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Optional
 
 import numpy as np
 
@@ -91,10 +92,12 @@ class Trace:
         return next((number for number, step in enumerate(self.steps, start=1) if step.verdict in verdicts), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict]."""
+        """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict].
+        """
         symbols = {edit.character for edit in self._edits() if edit.character}
         return {
-            "input": self.sample.input, "tape": [shown(character) for character in self.tape], "tag": self.sample.tag, "output": self.output, "probability": self.probability,
+            "input": self.sample.input, "tag": self.sample.tag, "tape": [shown(character) for character in self.tape],
+            "output": self.output, "probability": self.probability,
             "gold": self.gold, "right": self.right, "first_wrong": self.first_wrong, "departs": self.departs,
             "direction": direction(self.sample.input + self.output),
             "shown": {symbol: shown(symbol) for symbol in sorted(symbols) if shown(symbol) != symbol},
@@ -179,11 +182,18 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
         output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
-        best = [int(other) for other in np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1] if np.isfinite(scores[other])]
-        others = tuple((edit_of(vocabulary, other, character), exp(scores[other])) for other in best if other != action)
+        others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
+                       for other in next_best(scores, action))
         steps.append(Step(position - instance.start, character, edit_of(vocabulary, action, character),
-                          exp(scores[action]), others[:RUNNERS_UP], output, optimal, verdict))
-    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability, tuple(steps), gold)
+                          exp(scores[action]), others, output, optimal, verdict))
+    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
+                 tuple(steps), gold)
+
+
+def next_best(scores: np.ndarray, action: int) -> list[int]:
+    """The most probable actions but for the one that was taken."""
+    best = np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1].tolist()
+    return [other for other in best if other != action and np.isfinite(scores[other])][:RUNNERS_UP]
 
 
 def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:

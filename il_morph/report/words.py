@@ -7,7 +7,7 @@ from il_morph.data.formats import Sample
 from il_morph.data.samples import refuse_reserved
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
-from il_morph.model.predictor import Predictor, warning_about_features, warning_about_forms
+from il_morph.model.predictor import Predictor, warning_about_forms
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.characters import shown
 
@@ -43,7 +43,8 @@ def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
 def _about_features(vocabulary: Vocabulary, sample: Sample) -> Optional[str]:
     if not sample.tag:
         return "No features are given, and this model was trained with features."
-    return warning_about_features(vocabulary, [sample]) and f"Training did not show {unknown_features(vocabulary, sample)}."
+    unknown = unknown_features(vocabulary, sample)
+    return f"Training did not show {unknown}." if unknown else None
 
 
 def unknown_features(vocabulary: Vocabulary, sample: Sample) -> str:
