@@ -15,10 +15,12 @@ from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis, execute
 from il_morph.report.characters import columns, direction, shown, shown_form
-from il_morph.report.trace import DETOUR, OPTIMAL, WRONG, Edit, trace, trace_best, verdict
+from il_morph.report.terminal import trace_text
+from il_morph.report.trace import DETOUR, NOWHERE, OPTIMAL, WRONG, Edit, trace, trace_best, verdict
 from il_morph.transitions.expert import optimal_sequences
 from tests.cli import ROOT, error_of
 from tests.random_models import SETTINGS, random_actions, random_model
+from tests.test_cited_architectures import VARIANTS, cited_model
 
 WORDS = st.text(alphabet="walksinge ń", min_size=0, max_size=8)
 EDITS = Predictor(random_model(3))
@@ -44,6 +46,23 @@ def test_the_steps_of_a_trace_multiply_to_the_probability_of_its_output(name):
         assert len(each.steps) == len(hypothesis.actions)
         assert all(len(step.others) == 2 for step in each.steps)
         assert (each.right, each.first_wrong, each.departs) == (None, None, None)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_models_of_the_cited_systems_have_traces_too(name):
+    predictor = Predictor(cited_model(1, **VARIANTS[name]))
+    separator = predictor.vocabulary.format.separator or ""
+    samples = [Sample("walk", separator.join(["f00=V", "f11=PST"]), None), Sample("mouße", "", None)]
+    found = [hypotheses[0] for hypotheses in predictor.hypotheses(samples, 3)]
+    for each, hypothesis in zip(trace(predictor, samples, found, ["walked", None]), found):
+        assert math.isclose(sum(math.log(step.probability) for step in each.steps), hypothesis.log_probability,
+                            abs_tol=1e-3)
+        assert each.output == hypothesis.output == each.steps[-1].output
+        written = [step.edit.character for step in each.steps if step.edit.kind in ("copy", "insert")]
+        assert "".join(written) == each.output, "what the pages put together is the output"
+        assert trace_text(each)
+    moves = [step.at for step in trace(predictor, samples, found, [None, None])[0].steps]
+    assert moves == sorted(moves) and (moves[0] == NOWHERE) == name.startswith("soft")
 
 
 @given(word=WORDS, gold=WORDS)

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from il_morph.data.formats import Data, Way, parse_data
 from il_morph.errors import InputError
-from il_morph.model.predictor import Predictor, warning_about_features, warning_about_forms
+from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.report.characters import direction
 from il_morph.report.finished import short_names
@@ -84,11 +84,9 @@ class Answers:
         with self.turns:
             outputs = [found[0].output for found in predictor.hypotheses(data.samples)]
         rows = list(zip(data.samples, outputs))
-        warnings = [about(predictor.vocabulary, data.samples)
-                    for about in (warning_about_features, warning_about_forms)]
         return {"predictions": "".join(data.format.line(sample, output) + "\n" for sample, output in rows),
                 "lines": len(rows), "read": data.description, "accuracy": _accuracy(data, outputs),
-                "remarks": [*data.warnings(), *filter(None, warnings)],
+                "remarks": [*data.warnings(), *predictor.warnings([data.samples])],
                 "preview": [[sample.input, sample.tag, output, sample.output] for sample, output in rows[:PREVIEW]]}
 
     def _predictor(self, question: Mapping[str, Any]) -> Predictor:

@@ -14,17 +14,19 @@ from typing import Any, Optional
 import numpy as np
 
 from il_morph.data.formats import Sample
-from il_morph.model.inference import Inference
+from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
+from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
 from il_morph.transitions.actions import END, UNK
 from il_morph.transitions.expert import Counting, optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
-COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND = "copy", "delete", "insert", "step", "end"
+COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND, IDLE_KIND = "copy", "delete", "insert", "step", "end", "idle"
 RUNNERS_UP = 2
+NOWHERE = -1  # the place of a head that does not exist
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,13 @@ class Edit:
         """`copy w`, `insert ␣`, `end`."""
         return f"{self.kind} {shown(self.character)}" if self.character else self.kind
 
-    @property
-    def written(self) -> str:
-        return self.character if self.kind in (COPY_KIND, INSERT_KIND) else ""
-
 
 @dataclass(frozen=True)
 class Step:
-    """One action, taken when `at` characters of the input were read and `output` was written."""
+    """One action, taken when the head was at this place of the tape."""
 
     at: int
-    character: str  # under the head
+    character: str  # under the head; none where the system has no head and attends to all of the input
     edit: Edit
     probability: float
     others: tuple[tuple[Edit, float], ...]  # the next best
@@ -146,13 +144,14 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     traces = []
     for first in range(0, len(samples), batch_size):
         part = slice(first, first + batch_size)
-        replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
+        with one_thread():
+            replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
         traces += [_trace(predictor.vocabulary, *each)
                    for each in zip(instances[part], hypotheses[part], golds[part], replayed)]
     return traces
 
 
-def replay(inference: Inference, instances: Sequence[Instance],
+def replay(inference: AnyInference, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[np.ndarray]]:
     """log P of all actions at each step of each sequence."""
     encoded, states = inference.encode(instances), inference.initial_states()
@@ -178,14 +177,16 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
         vocabulary, instance, gold)
     steps, output = [], ""
-    for (action, position), scores in zip(vocabulary.system.walk(hypothesis.actions, instance.start), replayed):
+    walk = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
+    for (action, position), scores in zip(walk, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
         output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
         others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
                        for other in next_best(scores, action))
-        steps.append(Step(position - instance.start, character, edit_of(vocabulary, action, character),
-                          exp(scores[action]), others, output, optimal, verdict))
+        at, head = (position - instance.start, character) if vocabulary.system.advancing else (NOWHERE, "")
+        steps.append(Step(at, head, edit_of(vocabulary, action, character), exp(scores[action]), others, output, optimal,
+                          verdict))
     return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
                  tuple(steps), gold)
 
@@ -201,11 +202,11 @@ def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
     system = vocabulary.system
     if action == END:
         return Edit(END_KIND)
-    if action == system.copy:
-        return Edit(COPY_KIND, character)
+    if action == system.copy:  # in some systems without reading it
+        return Edit(COPY_KIND if action in system.advancing else INSERT_KIND, character)
     if action in system.advancing:
-        return Edit(DELETE_KIND, character) if system.copy is not None else Edit(STEP_KIND)
-    return Edit(INSERT_KIND, vocabulary.actions.symbols[action])
+        return Edit(DELETE_KIND, character) if "{}" in system.reading_mark[action] else Edit(STEP_KIND)
+    return Edit(INSERT_KIND, vocabulary.actions.symbols[action]) if action >= system.first_insert else Edit(IDLE_KIND)
 
 
 class ExpertJudge:

@@ -7,7 +7,7 @@ from il_morph.data.formats import Sample
 from il_morph.data.samples import refuse_reserved
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
-from il_morph.model.predictor import Predictor, warning_about_forms
+from il_morph.model.predictor import Predictor, Unknown
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.characters import shown
 
@@ -36,7 +36,9 @@ def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
              if unseen else None]
     if vocabulary.format.separator is not None:
         found.append(_about_features(vocabulary, sample))
-    found.append(warning_about_forms(vocabulary, [sample]))
+    unknown = Unknown(vocabulary)
+    unknown.add([sample])
+    found.append(unknown.about_forms())
     return [remark for remark in found if remark]
 
 
