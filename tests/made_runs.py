@@ -1,8 +1,8 @@
 """Finished runs as `il-morph train` leaves them, made without training: of models with random weights."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from il_morph.data.formats import SIGMORPHON2017, Sample
 from il_morph.model.predictor import Predictor

@@ -1,5 +1,7 @@
 """The pages in a real browser: they show what they should, to everybody, and nothing in the data becomes markup."""
 import http.client
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from il_morph.model.predictor import Predictor
 from il_morph.report.answers import Answers
 from il_morph.report.characters import shown_form
 from tests.browser import DESKTOP, PHONE, browser, complaints, look, needs_browser
+from tests.cli import ROOT
 from tests.made_runs import EVIL, WORDS, made_run, write_data
 from tests.random_models import random_model
 from tests.test_serve import serving
@@ -113,7 +116,8 @@ def wait_for(condition):
 
 
 def texts(driver, selector):
-    return driver.execute_script("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+    return driver.execute_script("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
+                                 selector)
 
 
 def check_for_everybody(driver, folder, name):
@@ -163,7 +167,8 @@ def test_errors_are_filtered_and_sorted(driver, pages):
     wait_for(lambda: len(css(driver, rows)) == number)
     one(driver, "#error-table th:nth-child(5) button").click()
     golds = texts(driver, f"{rows} td:nth-child(5)")
-    assert golds == sorted(golds) and one(driver, "#error-table th:nth-child(5)").get_attribute("aria-sort") == "ascending"
+    assert golds == sorted(golds)
+    assert one(driver, "#error-table th:nth-child(5)").get_attribute("aria-sort") == "ascending"
     one(driver, "#error-table th:nth-child(5) button").click()
     assert texts(driver, f"{rows} td:nth-child(5)") == golds[::-1]
     driver.execute_script("arguments[0].value = '=N'; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
@@ -304,6 +309,23 @@ def test_the_right_form_shows_where_the_model_goes_wrong(driver, server):
     assert "The expert would" in one(driver, ".panel").text
 
 
+def test_a_question_can_be_kept_as_an_address(driver, server):
+    driver.get(server.address)
+    type_into(driver, "#features", "V;PST")
+    type_into(driver, "#word", "walk")
+    wait_for(lambda: answers(driver) == expected("walk", "V;PST"))
+    address = driver.current_url
+    assert address.endswith("#model=words&word=walk&features=V%3BPST")
+    driver.get("about:blank")
+    driver.get(address)
+    wait_for(lambda: answers(driver) == expected("walk", "V;PST"))
+    driver.get("about:blank")
+    driver.get(f"{server.address}#model=none&word={EVIL}&gold={EVIL}&features={EVIL}")
+    wait_for(lambda: answers(driver))
+    assert one(driver, "#word").get_attribute("value") == EVIL
+    check_no_markup(driver)
+
+
 def test_tabs_work_by_keyboard(driver, server):
     driver.get(server.address)
     one(driver, "#tab-word").send_keys("\ue014")
@@ -365,10 +387,26 @@ def test_another_site_cannot_ask_through_the_browser(driver, server, folder):
     (folder / "elsewhere.html").write_text("<title>elsewhere</title>")
     driver.get((folder / "elsewhere.html").as_uri())
     outcome = driver.execute_async_script(
-        "const done = arguments[1]; fetch(arguments[0] + 'api/models').then((r) => done('read'), () => done('refused'))",
+        "const done = arguments[1];"
+        "fetch(arguments[0] + 'api/models').then((r) => done('read'), () => done('refused'))",
         server.address)
     assert outcome == "refused"
     assert all("CORS" in entry or "403" in entry or "ERR_FAILED" in entry for entry in complaints(driver))
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
     connection.request("GET", "/api/models", headers={"Origin": "null"})
     assert connection.getresponse().status == 403
+
+
+def test_the_script_of_the_pictures_says_when_there_is_no_browser(folder):
+    run = made_run(folder / "pictured")
+    script = ROOT / "experiments" / "tools" / "screenshots.py"
+    done = subprocess.run([sys.executable, script, "--chromium=no-such-browser", run], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "screenshots.py: error: no-such-browser took no picture" in done.stderr
+
+
+def test_the_pictures_of_the_texts_are_small():
+    pictures = sorted(path.name for path in (ROOT / "docs").glob("*.png"))
+    assert pictures == ["page.png", "report.png"]
+    assert all((ROOT / "docs" / name).stat().st_size < 150_000 for name in pictures)

@@ -54,7 +54,8 @@ class Page(HTMLParser):
     @property
     def rows(self):
         """The cells of all tables, one after the other."""
-        cells = [self.texts.get(number, "").strip() for number, (tag, _) in enumerate(self.elements) if tag in ("td", "th")]
+        cells = [self.texts.get(number, "").strip() for number, (tag, _) in enumerate(self.elements)
+                 if tag in ("td", "th")]
         return re.sub(r"\s+", " ", " ".join(cells))
 
 
@@ -85,8 +86,8 @@ def test_a_report_has_every_error_with_its_edits_and_steps(made, tmp_path):
         assert "".join(c for kind, c in error["edits"][output] if kind != "delete") == sample.output
         trace, = error["traces"]
         assert (trace["output"], trace["gold"], trace["right"]) == (output, sample.output, False)
-        first = trace["steps"][trace["first_wrong"] - 1]
-        assert error["confusions"][0].startswith(" ".join(filter(None, [first[1][0], trace["shown"].get(*[first[1][1]] * 2)])))
+        kind, character = trace["steps"][trace["first_wrong"] - 1][1]
+        assert error["confusions"][0].startswith(f"{kind} {trace['shown'].get(character, character)}".strip())
 
 
 def test_the_figures_of_a_report_are_those_of_evaluate(made, tmp_path):

@@ -138,8 +138,9 @@ def test_eight_clients_at_once_get_right_answers(server):
 
 
 @pytest.mark.parametrize("question, message", [
-    ({"input": 7}, "input is a text"), ({"input": "a", "n": 0}, "n is a whole number"), ({"input": "a", "n": "4"}, "n is"),
-    ({"input": "a", "model": "other"}, "there is no model 'other'; there is: words, plain"), ({"input": "a\tb"}, "no line"),
+    ({"input": 7}, "input is a text"), ({"input": "a", "n": 0}, "n is a whole number"),
+    ({"input": "a", "n": "4"}, "n is a whole number"), ({"input": "a\tb"}, "no line of data"),
+    ({"input": "a", "model": "other"}, "there is no model 'other'; there is: words, plain"),
     ({"input": "⟪"}, "reserved"), ({"input": "w" * 1001}, "1,001 characters"), ({"input": "\ud800"}, "no line of data"),
     ({"input": "a", "model": "plain", "features": "V"}, "reads no features"),
 ])
@@ -156,7 +157,8 @@ def test_a_question_that_is_no_object_is_refused(server, body):
     assert (status, json.loads(content)) == (400, {"error": "a question is a JSON object"})
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "127.0.0.1.evil.example", "10.0.0.1", "[::", "localhost@evil"])
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "127.0.0.1.evil.example", "10.0.0.1", "[::",
+                                  "localhost@evil"])
 def test_a_host_that_is_not_its_own_is_refused(server, host):
     for method, path in (("GET", "/"), ("GET", "/api/models"), ("POST", "/api/predict")):
         status, _, content = request(server, method, path, b"{}" if method == "POST" else None, {**JSON, "Host": host})
@@ -182,8 +184,9 @@ def test_another_page_may_not_ask(server):
     assert request(server, "POST", "/api/predict", body, {"Content-Type": "text/plain"})[0] == 415
 
 
-@pytest.mark.parametrize("path", ["/setup.py", "/../setup.py", "/..%2f..%2fsetup.py", "//etc/passwd", "//[", "/pages/serve.html",
-                                  "/serve.html", "/report.html", "/server.py", "/style.css/", "/api", "/api/predict"])
+@pytest.mark.parametrize("path", [
+    "/setup.py", "/../setup.py", "/..%2f..%2fsetup.py", "//etc/passwd", "//[", "/pages/serve.html", "/serve.html",
+    "/report.html", "/server.py", "/style.css/", "/api", "/api/predict"])
 def test_nothing_but_the_page_is_served(server, path):
     status, _, content = request(server, "GET", path)
     assert (status, json.loads(content)) == (404, {"error": "there is nothing here"})
@@ -302,12 +305,14 @@ def test_errors_of_the_command(capsys, tmp_path, server):
     assert "--port takes a whole number from 0 up to 65535" in error_of(capsys, "serve", "--port=99999", str(tmp_path))
     taken = error_of(capsys, "serve", f"--port={server.server_port}", str(tmp_path))
     assert f"cannot serve on 127.0.0.1, port {server.server_port}" in taken and "choose another --port" in taken
-    assert "cannot serve on nowhere.invalid" in error_of(capsys, "serve", "--port=0", "--host=nowhere.invalid", str(tmp_path))
+    nowhere = error_of(capsys, "serve", "--port=0", "--host=nowhere.invalid", str(tmp_path))
+    assert "cannot serve on nowhere.invalid" in nowhere
     assert "is given twice" in error_of(capsys, "serve", str(tmp_path), str(tmp_path / "f.model"))
 
 
 def test_models_are_called_like_their_folders(tmp_path):
-    assert model_names([f"{tmp_path}/a/f.model", f"{tmp_path}/b", f"{tmp_path}/c/other.model"]) == ["a", "b", "other.model"]
+    paths = [f"{tmp_path}/a/f.model", f"{tmp_path}/b", f"{tmp_path}/c/other.model"]
+    assert model_names(paths) == ["a", "b", "other.model"]
     assert model_names([f"{tmp_path}/a/x", f"{tmp_path}/b/x/f.model"]) == ["a/x", "b/x"]
 
 

@@ -15,10 +15,12 @@ from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis, execute
 from il_morph.report.characters import columns, direction, shown, shown_form
-from il_morph.report.trace import DETOUR, OPTIMAL, WRONG, Edit, trace, trace_best, verdict
+from il_morph.report.terminal import trace_text
+from il_morph.report.trace import DETOUR, NOWHERE, OPTIMAL, WRONG, Edit, trace, trace_best, verdict
 from il_morph.transitions.expert import optimal_sequences
 from tests.cli import ROOT, error_of
 from tests.random_models import SETTINGS, random_actions, random_model
+from tests.test_cited_architectures import VARIANTS, cited_model
 
 WORDS = st.text(alphabet="walksinge ń", min_size=0, max_size=8)
 EDITS = Predictor(random_model(3))
@@ -27,13 +29,15 @@ HARD = Predictor(random_model(3, transducer="hard"))
 
 def made(predictor, sample, actions) -> Hypothesis:
     """The hypothesis of given actions."""
-    return Hypothesis(execute(actions, predictor.vocabulary.instance(sample), predictor.vocabulary), tuple(actions), 0.0)
+    vocabulary = predictor.vocabulary
+    return Hypothesis(execute(actions, vocabulary.instance(sample), vocabulary), tuple(actions), 0.0)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_steps_of_a_trace_multiply_to_the_probability_of_its_output(name):
     predictor = Predictor(random_model(1, **SETTINGS[name]))
-    samples = [Sample("walk", "V;PST", None), Sample("a", "N;PL", None), Sample("go on", "", None), Sample("ż", "", None)]
+    words = [("walk", "V;PST"), ("a", "N;PL"), ("go on", ""), ("ż", "")]
+    samples = [Sample(word, tag, None) for word, tag in words]
     found = [hypotheses[0] for hypotheses in predictor.hypotheses(samples, 3)]
     for each, hypothesis in zip(trace(predictor, samples, found, [None] * len(samples)), found):
         assert math.isclose(sum(math.log(step.probability) for step in each.steps), hypothesis.log_probability,
@@ -42,6 +46,23 @@ def test_the_steps_of_a_trace_multiply_to_the_probability_of_its_output(name):
         assert len(each.steps) == len(hypothesis.actions)
         assert all(len(step.others) == 2 for step in each.steps)
         assert (each.right, each.first_wrong, each.departs) == (None, None, None)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_models_of_the_cited_systems_have_traces_too(name):
+    predictor = Predictor(cited_model(1, **VARIANTS[name]))
+    separator = predictor.vocabulary.format.separator or ""
+    samples = [Sample("walk", separator.join(["f00=V", "f11=PST"]), None), Sample("mouße", "", None)]
+    found = [hypotheses[0] for hypotheses in predictor.hypotheses(samples, 3)]
+    for each, hypothesis in zip(trace(predictor, samples, found, ["walked", None]), found):
+        assert math.isclose(sum(math.log(step.probability) for step in each.steps), hypothesis.log_probability,
+                            abs_tol=1e-3)
+        assert each.output == hypothesis.output == each.steps[-1].output
+        written = [step.edit.character for step in each.steps if step.edit.kind in ("copy", "insert")]
+        assert "".join(written) == each.output, "what the pages put together is the output"
+        assert trace_text(each)
+    moves = [step.at for step in trace(predictor, samples, found, [None, None])[0].steps]
+    assert moves == sorted(moves) and (moves[0] == NOWHERE) == name.startswith("soft")
 
 
 @given(word=WORDS, gold=WORDS)
@@ -162,8 +183,8 @@ def test_explain_says_what_training_did_not_show(capsys, model_path):
 def test_explain_is_colourful_on_a_terminal_unless_that_is_not_wanted(model_path):
     def on_terminal(**variables) -> str:
         master, slave = pty.openpty()
-        process = subprocess.Popen([sys.executable, "-m", "il_morph", "explain", model_path, "walk", "V;PST", "--gold=x"],
-                                   cwd=ROOT, stdout=slave, env={**os.environ, "TERM": "xterm", **variables})
+        command = [sys.executable, "-m", "il_morph", "explain", model_path, "walk", "V;PST", "--gold=x"]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=slave, env={**os.environ, "TERM": "xterm", **variables})
         os.close(slave)
         text = b"".join(iter(lambda: read(master), b""))
         os.close(master)
@@ -188,7 +209,8 @@ def test_explain_writes_a_page_without_markup_from_the_data(capsys, model_path, 
     page = path.read_text(encoding="utf-8")
     assert "<img" not in page and "&lt;img src=x onerror=alert(1)&gt;" in page
     assert "http://" not in page and "https://" not in page
-    assert f"{path} exists already" in error_of(capsys, "explain", model_path, "walk", "V", "--html", f"--output={path}")
+    message = error_of(capsys, "explain", model_path, "walk", "V", "--html", f"--output={path}")
+    assert f"{path} exists already" in message
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -206,7 +228,8 @@ def test_features_for_a_model_without_features_are_an_error(capsys, tmp_path):
 
 def test_a_page_without_its_packages_is_a_clear_message(model_path, tmp_path):
     (tmp_path / "jinja2.py").write_text("raise ModuleNotFoundError('No module named jinja2')\n")
-    done = subprocess.run([sys.executable, "-m", "il_morph", "explain", model_path, "walk", "V;PST", "--html"], cwd=ROOT,
-                          env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-m", "il_morph", "explain", model_path, "walk", "V;PST", "--html"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True,
+                          text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "il-morph: error: pages need Jinja2: pip install 'il-morph[report]'\n"

@@ -17,7 +17,6 @@ Options:
 """
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from il_morph.commands.arguments import choice, integer, optional, parse_arguments
@@ -25,6 +24,8 @@ from il_morph.model.combination import load_predictor
 from il_morph.model.predictor import Form
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
+from il_morph.report.characters import columns, padded
+
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
@@ -38,7 +39,7 @@ def run(argv: list[str]) -> int:
 
 
 def as_text(lemma: str, forms: Sequence[Form]) -> str:
-    widths = [max(map(width_of, column)) for column in zip(*((form.features, form.output) for form in forms))]
+    widths = [max(map(columns, column)) for column in zip(*((form.features, form.output) for form in forms))]
     rows = [f"  {padded(form.features, widths[0])}  {padded(form.output, widths[1])}  {form.probability:.3f}"
             for form in forms]
     return "\n".join([lemma, *rows])
@@ -56,13 +57,3 @@ def as_markdown(lemma: str, forms: Sequence[Form]) -> str:
 def escaped(text: str) -> str:
     """Markdown takes a bar for the end of a cell, and other signs for its own."""
     return "".join(f"\\{character}" if character in "\\|`*_<>[]" else character for character in text)
-
-
-def width_of(text: str) -> int:
-    """The columns that a text takes on a terminal."""
-    return sum(0 if unicodedata.combining(character) or unicodedata.category(character) == "Cf"
-               else 1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
-
-
-def padded(text: str, width: int) -> str:
-    return text + " " * (width - width_of(text))

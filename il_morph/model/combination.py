@@ -16,7 +16,7 @@ from il_morph.data.formats import Sample
 from il_morph.data.spelling import examples
 from il_morph.errors import InputError
 from il_morph.files import PathLike
-from il_morph.model.inference import AnyInference, Encoded, States
+from il_morph.model.inference import AnyInference
 from il_morph.model.modelfile import load_model
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, up_to_mass
 from il_morph.model.search import BEAM_WIDTH

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Iterable, Optional, Sequence
+from typing import Callable, Optional
 
 from il_morph.data.formats import Sample
 from il_morph.evaluation.analysis import CHARACTERS, FEATURE, PARTITION, Group, by_feature, correct_lines, groups_of

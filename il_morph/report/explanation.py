@@ -1,7 +1,7 @@
 """A page that shows one prediction step by step."""
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from il_morph.report.pages import page
 from il_morph.report.trace import Trace, verdict

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 from il_morph.data.formats import Data, DataFormat, Way, format_named, read_data
 from il_morph.data.spelling import AS_IS
@@ -121,7 +122,8 @@ def judge(runs: Sequence[FinishedRun], places: Places, part: Optional[str], sear
     for run in runs:
         path = run.folder.predictions(f"{search}.{part}")
         if not path.exists():
-            raise InputError(f"{path} is not there: {run.name} has {', '.join(run.searches(part)) or 'nothing'} for {part}")
+            there = ", ".join(run.searches(part)) or "nothing"
+            raise InputError(f"{path} is not there: {run.name} has {there} for {part}")
         predictions.append(read_predictions(path, first.format, first.unicode))
     found = Judged(list(runs), part, search, first.format, gold_entries(gold), predictions, train, remarks)
     found.scores()  # refuses predictions of other lines
@@ -140,7 +142,8 @@ def common_search(runs: Sequence[FinishedRun], part: str) -> str:
     for search in runs[0].searches(part):
         if all(search in run.searches(part) for run in runs):
             return search
-    raise InputError(f"the runs have no predictions for {part} by the same search: give runs with the same --beam-widths")
+    raise InputError(f"the runs have no predictions for {part} by the same search: give runs with the same "
+                     "--beam-widths")
 
 
 def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) -> tuple[Data, str, list[str]]:

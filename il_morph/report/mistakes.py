@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Iterable, Optional, Sequence
+from typing import Any, Optional
 
 from il_morph.data.formats import Sample
 from il_morph.evaluation.edits import COMES, GOES, STAYS, edit_steps
@@ -36,7 +37,8 @@ class Mistake:
         return {
             "line": self.gold.line, "input": self.gold.input, "tag": self.gold.tag, "pos": pos, "gold": right,
             "outputs": self.outputs, "wrong": self.wrong, "direction": direction(right),
-            "edits": {output: [[KINDS[sign], character] for sign, character in steps] for output, steps in outputs.items()},
+            "edits": {output: [[KINDS[sign], character] for sign, character in steps]
+                      for output, steps in outputs.items()},
             "shown": {each: shown(each) for each in sorted(characters) if shown(each) != each},
             "confusions": [None if each is None else confusion(each).label for each in self.traces],
             "traces": [None if each is None else each.as_dict() for each in self.traces],

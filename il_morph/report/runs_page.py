@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from il_morph.report.accuracies import overall, sections
 from il_morph.report.curves import learning_curves

@@ -1,7 +1,7 @@
 """The server behind the page: the standard library's, with a fixed list of what it serves.
 
-It answers on one address, to requests whose Host is that address (so that no other page can reach it under a name of its
-own), within limits of size and time. It reads no file but those of its own page.
+It answers on one address, to requests whose Host is that address (so that no other page can reach it under a name of
+its own), within limits of size and time. It reads no file but those of its own page.
 """
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ log = logging.getLogger(__name__)
 LARGEST_QUESTION, LARGEST_FILE = 64 * 1024, 5 * 1024 * 1024  # bytes
 SILENCE, LONGEST = 10, 120  # seconds without a byte, and of a whole request
 MOST_CONNECTIONS = 64
+JSON = "application/json"
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d+)?")
 PAGE = {"/": ("serve.html", "text/html"), "/style.css": ("style.css", "text/css"),
         "/trace.js": ("trace.js", "text/javascript"), "/serve.js": ("serve.js", "text/javascript")}
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-                               "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+                               "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
@@ -59,8 +60,8 @@ class PageServer(ThreadingHTTPServer):
         try:
             super().__init__((host, port), PageHandler)
         except OSError as error:
-            raise InputError(f"cannot serve on {host}, port {port}: {error.strerror or error}; choose another --port or "
-                             "--host") from error
+            raise InputError(f"cannot serve on {host}, port {port}: {error.strerror or error}; choose another --port "
+                             "or --host") from error
 
     def server_bind(self) -> None:
         """Without asking a name server for the name of this machine, as HTTPServer does."""
@@ -137,20 +138,21 @@ class PageHandler(BaseHTTPRequestHandler):
         self._answer(self._post)
 
     def _answer(self, find: Callable[[], tuple[bytes, str]]) -> None:
-        status = HTTPStatus.OK
         try:
             self._check_sender()
             content, kind = find()
         except (InputError, Refused) as error:
-            status = error.status if isinstance(error, Refused) else HTTPStatus.BAD_REQUEST
-            content, kind = as_json({"error": str(error)}), "application/json"
+            self._refuse(error.status if isinstance(error, Refused) else HTTPStatus.BAD_REQUEST, str(error))
         except (TimeoutError, ConnectionError):
             raise
         except Exception:
             log.exception("an answer failed")
-            status = HTTPStatus.INTERNAL_SERVER_ERROR
-            content, kind = as_json({"error": "Something went wrong; il-morph says what on its terminal."}), "application/json"
-        self._send(status, content, kind)
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong; il-morph says what on its terminal.")
+        else:
+            self._send(HTTPStatus.OK, content, kind)
+
+    def _refuse(self, status: HTTPStatus, reason: str) -> None:
+        self._send(status, as_json({"error": reason}), JSON)
 
     def _check_sender(self) -> None:
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
@@ -162,7 +164,7 @@ class PageHandler(BaseHTTPRequestHandler):
     def _get(self) -> tuple[bytes, str]:
         path = self.path.partition("?")[0]
         if path == "/api/models":
-            return as_json(self.server.answers.models()), "application/json"
+            return as_json(self.server.answers.models()), JSON
         if path not in self.server.page:
             raise Refused(HTTPStatus.NOT_FOUND, "there is nothing here")
         return self.server.page[path]
@@ -171,14 +173,14 @@ class PageHandler(BaseHTTPRequestHandler):
         answers, (path, _, query) = self.server.answers, self.path.partition("?")
         if path == "/api/file":
             question = dict(parse_qsl(query, errors="replace"))
-            return as_json(answers.file(question, self._body("application/octet-stream", LARGEST_FILE))), "application/json"
+            return as_json(answers.file(question, self._body("application/octet-stream", LARGEST_FILE))), JSON
         ask = {"/api/predict": answers.predict, "/api/paradigm": answers.paradigm}.get(path)
         if ask is None:
             raise Refused(HTTPStatus.NOT_FOUND, "there is nothing here")
-        return as_json(ask(self._question())), "application/json"
+        return as_json(ask(self._question())), JSON
 
     def _question(self) -> dict[str, Any]:
-        body = self._body("application/json", LARGEST_QUESTION)
+        body = self._body(JSON, LARGEST_QUESTION)
         try:
             question = json.loads(body.decode("utf-8"))
         except (ValueError, RecursionError):
@@ -199,7 +201,9 @@ class PageHandler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(content)), **HEADERS}.items():
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in HEADERS.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)

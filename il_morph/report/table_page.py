@@ -1,7 +1,8 @@
 """A table of the paper as a page: its blocks, and our accuracy drawn against the published one."""
 from __future__ import annotations
 
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from il_morph.report.pages import page, picture_source
 from il_morph.reproduction.comparison_page import compared

@@ -2,10 +2,22 @@
 from __future__ import annotations
 
 import os
-from typing import Sequence, TextIO
+from collections.abc import Sequence
+from typing import TextIO
 
 from il_morph.report.characters import columns, isolated, padded, shown, shown_form
-from il_morph.report.trace import COPY_KIND, DELETE_KIND, DETOUR, INSERT_KIND, STEP_KIND, WRONG, Edit, Step, Trace, verdict
+from il_morph.report.trace import (
+    COPY_KIND,
+    DELETE_KIND,
+    DETOUR,
+    INSERT_KIND,
+    STEP_KIND,
+    WRONG,
+    Edit,
+    Step,
+    Trace,
+    verdict,
+)
 
 COLOURS = {COPY_KIND: "", INSERT_KIND: "32", DELETE_KIND: "31", STEP_KIND: "35", WRONG: "1;31", DETOUR: "33"}
 MARKS = {WRONG: "✗", DETOUR: "~"}
@@ -60,8 +72,9 @@ def _two(step: Step) -> list[tuple[Edit, float]]:
 
 def _cells(number: int, step: Step) -> list[str]:
     others = [f"{edit.label} {probability:.4f}" if edit.kind else "" for edit, probability in _two(step)]
-    return [str(number), shown(step.character), step.edit.label, f"{step.probability:.4f}", *others,
-            shown_form(step.output), " or ".join(edit.label for edit in step.optimal), MARKS.get(step.verdict or "", "")]
+    expert = " or ".join(edit.label for edit in step.optimal)
+    return [str(number), shown(step.character) if step.character else "all", step.edit.label, f"{step.probability:.4f}", *others,
+            shown_form(step.output), expert, MARKS.get(step.verdict or "", "")]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], paints: Sequence[str], paint: Painter) -> str:

@@ -6,9 +6,10 @@ edits than it takes. A *wrong* step does not: the output departs from the right 
 """
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Optional
 
 import numpy as np
 
@@ -16,13 +17,14 @@ from il_morph.data.formats import Sample
 from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
+from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
 from il_morph.transitions.actions import END, UNK
 from il_morph.transitions.expert import Counting, optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
-COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND = "copy", "delete", "insert", "step", "end"
+COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND, IDLE_KIND = "copy", "delete", "insert", "step", "end", "idle"
 RUNNERS_UP = 2
 
 
@@ -38,17 +40,13 @@ class Edit:
         """`copy w`, `insert ␣`, `end`."""
         return f"{self.kind} {shown(self.character)}" if self.character else self.kind
 
-    @property
-    def written(self) -> str:
-        return self.character if self.kind in (COPY_KIND, INSERT_KIND) else ""
-
 
 @dataclass(frozen=True)
 class Step:
-    """One action, taken when `at` characters of the input were read and `output` was written."""
+    """One action, taken when the head was at this place of the tape."""
 
     at: int
-    character: str  # under the head
+    character: str  # under the head; none where the system has no head and attends to all of the input
     edit: Edit
     probability: float
     others: tuple[tuple[Edit, float], ...]  # the next best
@@ -91,10 +89,12 @@ class Trace:
         return next((number for number, step in enumerate(self.steps, start=1) if step.verdict in verdicts), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict]."""
+        """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict].
+        """
         symbols = {edit.character for edit in self._edits() if edit.character}
         return {
-            "input": self.sample.input, "tape": [shown(character) for character in self.tape], "tag": self.sample.tag, "output": self.output, "probability": self.probability,
+            "input": self.sample.input, "tag": self.sample.tag, "tape": [shown(character) for character in self.tape],
+            "output": self.output, "probability": self.probability,
             "gold": self.gold, "right": self.right, "first_wrong": self.first_wrong, "departs": self.departs,
             "direction": direction(self.sample.input + self.output),
             "shown": {symbol: shown(symbol) for symbol in sorted(symbols) if shown(symbol) != symbol},
@@ -143,7 +143,8 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     traces = []
     for first in range(0, len(samples), batch_size):
         part = slice(first, first + batch_size)
-        replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
+        with one_thread():
+            replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
         traces += [_trace(predictor.vocabulary, *each)
                    for each in zip(instances[part], hypotheses[part], golds[part], replayed)]
     return traces
@@ -175,16 +176,23 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
         vocabulary, instance, gold)
     steps, output = [], ""
-    walked = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
-    for (action, position), (head, scores) in zip(walked, replayed):
+    walk = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
+    for (action, position), (head, scores) in zip(walk, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
         output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
-        best = [int(other) for other in np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1] if np.isfinite(scores[other])]
-        others = tuple((edit_of(vocabulary, other, character), exp(scores[other])) for other in best if other != action)
+        others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
+                       for other in next_best(scores, action))
         steps.append(Step(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
-                          exp(scores[action]), others[:RUNNERS_UP], output, optimal, verdict))
-    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability, tuple(steps), gold)
+                          exp(scores[action]), others, output, optimal, verdict))
+    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
+                 tuple(steps), gold)
+
+
+def next_best(scores: np.ndarray, action: int) -> list[int]:
+    """The most probable actions but for the one that was taken."""
+    best = np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1].tolist()
+    return [other for other in best if other != action and np.isfinite(scores[other])][:RUNNERS_UP]
 
 
 def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
@@ -192,11 +200,11 @@ def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
     system = vocabulary.system
     if action == END:
         return Edit(END_KIND)
-    if action == system.copy:
-        return Edit(COPY_KIND, character)
+    if action == system.copy:  # in some systems without reading it
+        return Edit(COPY_KIND if action in system.advancing else INSERT_KIND, character)
     if action in system.advancing:
-        return Edit(DELETE_KIND, character) if system.copy in system.advancing else Edit(STEP_KIND)
-    return Edit(INSERT_KIND, vocabulary.actions.symbols[action])
+        return Edit(DELETE_KIND, character) if "{}" in system.reading_mark[action] else Edit(STEP_KIND)
+    return Edit(INSERT_KIND, vocabulary.actions.symbols[action]) if action >= system.first_insert else Edit(IDLE_KIND)
 
 
 class ExpertJudge:

@@ -43,8 +43,8 @@ def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
 def _about_features(vocabulary: Vocabulary, sample: Sample) -> Optional[str]:
     if not sample.tag:
         return "No features are given, and this model was trained with features."
-    unknown = Unknown(vocabulary, [sample]).affected
-    return f"Training did not show {unknown_features(vocabulary, sample)}." if unknown else None
+    unknown = unknown_features(vocabulary, sample)
+    return f"Training did not show {unknown}." if unknown else None
 
 
 def unknown_features(vocabulary: Vocabulary, sample: Sample) -> str:

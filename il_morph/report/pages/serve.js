@@ -113,6 +113,23 @@ function chooseModel() {
   if (byId("word").value) showWord();
 }
 
+// The question stands in the address, so that it can be kept and passed on
+
+const FIELDS = ["word", "features", "gold"];
+
+function remember() {
+  const said = FIELDS.filter((name) => byId(name).value).map((name) => [name, byId(name).value]);
+  if (models.length > 1) said.unshift(["model", model().name]);
+  history.replaceState(null, "", `#${new URLSearchParams(said)}`);
+}
+
+function recall() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  const chosen = models.findIndex(({ name }) => name === said.get("model"));
+  if (chosen > 0) byId("model").selectedIndex = chosen;
+  for (const name of FIELDS) if (said.has(name)) byId(name).value = said.get(name);
+}
+
 // One word
 
 let lastWord = 0;
@@ -123,6 +140,7 @@ async function showWord() {
     model: model().name, input: byId("word").value, features: model().separator === null ? "" : byId("features").value,
     gold: byId("gold").value, n: Number(byId("number").value),
   };
+  remember();
   if (!question.input) {
     say("word-status");
     say("word-result", element("p", { class: "empty" }, "Type a word to see what the model makes of it, edit by edit."));
@@ -262,6 +280,7 @@ async function start() {
   }
   byId("model").replaceChildren(...models.map(({ name }) => element("option", {}, name)));
   byId("model-field").hidden = models.length < 2;
+  recall();
   chooseModel();
 }
 

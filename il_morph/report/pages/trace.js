@@ -3,7 +3,7 @@
 // Everything from data becomes text, never markup.
 
 const SIGNS = { insert: "+", delete: "−" };
-const PLAIN = { end: "end", step: "›" };
+const PLAIN = { end: "end", step: "›", idle: "·" };
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -121,7 +121,7 @@ class TraceViewer {
   tape(at) {
     const cells = this.trace.tape;
     return element("p", { class: "tape", dir: this.trace.direction },
-      element("span", { class: "visually-hidden" }, `Reads ${cells[at]}`),
+      element("span", { class: "visually-hidden" }, `Reads ${cells[at] ?? "all"}`),
       ...cells.map((cell, index) => element("bdi", { "aria-hidden": "true", class: index === at ? "cell head" : index < at ? "cell read" : "cell" }, cell)));
   }
 }
