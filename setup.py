@@ -42,7 +42,7 @@ setup(
     python_requires=">=3.9",
     packages=[*find_packages(include=["il_morph", "il_morph.*"]), "il_morph.experiments"],
     package_dir={"il_morph.experiments": "experiments"},
-    package_data={"il_morph": ["py.typed"], "il_morph.sample": ["*.tsv"],
+    package_data={"il_morph": ["py.typed"], "il_morph.sample": ["*.tsv"], "il_morph.report": ["pages/*"],
                   "il_morph.experiments": ["*/*.txt", "*/*.tsv"]},
     install_requires=["numpy", "editdistance", "docopt", "tqdm", f"dyNET38; {DYNET_WHEELS}"],
     extras_require={

@@ -322,3 +322,12 @@ def test_a_model_file_without_bundles_has_no_paradigm_and_says_so(tmp_path):
     save_model(tmp_path / "f.model", model)
     with pytest.raises(InputError, match="does not keep the feature bundles"):
         Answers({"old": Predictor(load_model(tmp_path))}).paradigm({"input": "walk"})
+
+
+def test_an_installed_package_has_the_files_of_its_pages(tmp_path):
+    pytest.importorskip("setuptools")
+    done = subprocess.run([sys.executable, "setup.py", "-q", "egg_info", "--egg-base", tmp_path, "build_py",
+                           "--build-lib", tmp_path / "built"], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    pages = {path.name for path in (ROOT / "il_morph" / "report" / "pages").iterdir()}
+    assert {path.name for path in (tmp_path / "built" / "il_morph" / "report" / "pages").iterdir()} == pages

@@ -1,4 +1,5 @@
 """A prediction as steps, judged by the expert; `il-morph explain` shows it."""
+import json
 import math
 import os
 import pty
@@ -21,6 +22,7 @@ from il_morph.transitions.expert import optimal_sequences
 from tests.cli import ROOT, error_of
 from tests.random_models import SETTINGS, random_actions, random_model
 from tests.test_cited_architectures import VARIANTS, cited_model
+from tests.test_nwfst import model as nwfst_model
 
 WORDS = st.text(alphabet="walksinge ń", min_size=0, max_size=8)
 EDITS = Predictor(random_model(3))
@@ -61,8 +63,21 @@ def test_models_of_the_cited_systems_have_traces_too(name):
         written = [step.edit.character for step in each.steps if step.edit.kind in ("copy", "insert")]
         assert "".join(written) == each.output, "what the pages put together is the output"
         assert trace_text(each)
-    moves = [step.at for step in trace(predictor, samples, found, [None, None])[0].steps]
-    assert moves == sorted(moves) or name.startswith("soft")  # where soft attention looks most may be anywhere
+        assert all(each.tape[step.at] == step.character for step in each.steps)
+        places = [step.at for step in each.steps]
+        assert places == sorted(places) or name.startswith("soft"), "only soft attention jumps"
+
+
+def test_a_model_that_weighs_whole_sequences_has_edits_without_probabilities(capsys, tmp_path):
+    model = nwfst_model()
+    save_model(tmp_path / "f.model", model)
+    found = trace_best(Predictor(model), Sample("walk", "", None), "walked", 4)
+    assert {(step.probability, step.others) for step in found.steps} == {(None, ())}
+    assert found.output == found.steps[-1].output and found.first_wrong is not None
+    assert all(step.optimal for step in found.steps)
+    json.dumps(found.as_dict(), allow_nan=False)
+    assert explain(capsys, str(tmp_path), "walk", "--gold=walked").splitlines()[3].split()[4] == "–"
+    assert ">–</td>" in explain(capsys, str(tmp_path), "walk", "--gold=walked", "--html")
 
 
 @given(word=WORDS, gold=WORDS)

@@ -143,7 +143,7 @@ class PageHandler(BaseHTTPRequestHandler):
             content, kind = find()
         except (InputError, Refused) as error:
             self._refuse(error.status if isinstance(error, Refused) else HTTPStatus.BAD_REQUEST, str(error))
-        except (TimeoutError, ConnectionError):
+        except (socket.timeout, ConnectionError):
             raise
         except Exception:
             log.exception("an answer failed")

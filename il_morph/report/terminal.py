@@ -72,8 +72,9 @@ def _two(step: Step) -> list[tuple[Edit, float]]:
 
 def _cells(number: int, step: Step) -> list[str]:
     others = [f"{edit.label} {probability:.4f}" if edit.kind else "" for edit, probability in _two(step)]
+    probability = "–" if step.probability is None else f"{step.probability:.4f}"
     expert = " or ".join(edit.label for edit in step.optimal)
-    return [str(number), shown(step.character) if step.character else "all", step.edit.label, f"{step.probability:.4f}", *others,
+    return [str(number), shown(step.character), step.edit.label, probability, *others,
             shown_form(step.output), expert, MARKS.get(step.verdict or "", "")]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from il_morph.data.formats import Sample
 from il_morph.model.inference import AnyInference
+from il_morph.model.nwfst import NwfstInference
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
 from il_morph.model.threads import one_thread
@@ -46,9 +47,9 @@ class Step:
     """One action, taken when the head was at this place of the tape."""
 
     at: int
-    character: str  # under the head; none where the system has no head and attends to all of the input
+    character: str  # under the head; with soft attention the one that attention is on most
     edit: Edit
-    probability: float
+    probability: Optional[float]  # none where the model weighs whole sequences
     others: tuple[tuple[Edit, float], ...]  # the next best
     output: str  # with what this step writes
     optimal: tuple[Edit, ...] = ()  # what the expert would do, where there is one and the right output is known
@@ -127,8 +128,8 @@ def _pair(edit: Edit) -> list[str]:
     return [edit.kind, edit.character]
 
 
-def _short(probability: float) -> float:
-    return float(f"{probability:.4g}")
+def _short(probability: Optional[float]) -> Optional[float]:
+    return None if probability is None else float(f"{probability:.4g}")
 
 
 def trace_best(predictor: Predictor, sample: Sample, gold: Optional[str], beam_width: int) -> Trace:
@@ -152,7 +153,11 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
 
 def replay(inference: AnyInference, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[tuple[int, np.ndarray]]]:
-    """What is read, and log P of all actions, at each step of each sequence."""
+    """What is read, and log P of all actions, at each step of each sequence. NWFST knows that of a whole one alone."""
+    if isinstance(inference, NwfstInference):
+        return [[(position, np.full(len(inference.vocabulary.actions), np.nan))
+                 for _, position in inference.vocabulary.system.walk(sequence, instance.start, instance.end)]
+                for instance, sequence in zip(instances, sequences)]
     encoded, states = inference.encode(instances), inference.initial_states()
     rows = np.arange(len(instances))
     positions = np.array([instance.start for instance in instances])
@@ -183,8 +188,9 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
         output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
         others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
                        for other in next_best(scores, action))
-        steps.append(Step(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
-                          exp(scores[action]), others, output, optimal, verdict))
+        probability = None if np.isnan(scores[action]) else exp(scores[action])
+        steps.append(Step(head - instance.start, instance.text[head], edit_of(vocabulary, action, character), probability,
+                          others, output, optimal, verdict))
     return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
                  tuple(steps), gold)
 

@@ -25,6 +25,7 @@ function formElement(form, kind = "form") {
 }
 
 function percent(probability) {
+  if (probability === null) return "–";
   return probability > 0 && probability < 0.001 ? "< 0.1 %" : `${(100 * probability).toFixed(1)} %`;
 }
 
@@ -77,7 +78,7 @@ class TraceViewer {
 
   chipButton([, edit, probability, , , verdict], number) {
     const marked = verdict === "wrong" || verdict === "detour" ? ` ${verdict}` : "";
-    const label = `Step ${number + 1}: ${editLabel(edit, this.trace.shown)}, ${percent(probability)}${marked && `,${marked}`}`;
+    const label = `Step ${number + 1}: ${editLabel(edit, this.trace.shown)}${probability === null ? "" : `, ${percent(probability)}`}${marked && `,${marked}`}`;
     return element("button", { type: "button", class: `chip ${edit[0]}${marked}`, "aria-label": label, onclick: () => this.show(number) },
       ...chipContent(edit[0], edit[1], this.trace.shown).filter(Boolean));
   }
@@ -107,7 +108,7 @@ class TraceViewer {
     const { shown } = this.trace;
     const rows = [[edit, probability], ...others.map(([kind, character, p]) => [[kind, character], p])];
     const list = rows.map(([each, p], index) => element("li", {}, chip(each, shown, index === 0 ? verdict : null),
-      element("span", { class: "word" }, ` ${editLabel(each, shown)}`), bar(p), element("span", { class: "figure" }, percent(p))));
+      element("span", { class: "word" }, ` ${editLabel(each, shown)}`), p === null ? element("span") : bar(p), element("span", { class: "figure" }, percent(p))));
     const expert = optimal.length
       ? element("p", {}, "The expert would ", ...optimal.flatMap((each, index) => [index ? " or " : "", element("b", {}, editLabel(each, shown))]), ".")
       : null;
@@ -121,7 +122,7 @@ class TraceViewer {
   tape(at) {
     const cells = this.trace.tape;
     return element("p", { class: "tape", dir: this.trace.direction },
-      element("span", { class: "visually-hidden" }, `Reads ${cells[at] ?? "all"}`),
+      element("span", { class: "visually-hidden" }, `Reads ${cells[at]}`),
       ...cells.map((cell, index) => element("bdi", { "aria-hidden": "true", class: index === at ? "cell head" : index < at ? "cell read" : "cell" }, cell)));
   }
 }
