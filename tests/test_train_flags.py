@@ -10,7 +10,7 @@ import pytest
 import il_morph
 from il_morph.commands import main, train as command
 from il_morph.data.formats import Sample
-from il_morph.model.search import BeamSearch, decode
+from il_morph.model.search import BeamSearch, best_outputs
 from il_morph.model.settings import ModelSettings, TrainingSettings, declarations
 from tests.cli import ROOT, SMALL, TRAIN, Run, training_arguments
 
@@ -358,9 +358,9 @@ def test_beam_width_is_that_of_the_dev_accuracy(train, monkeypatch):
 
     def recording(inference, instances, width=1, *arguments):
         widths.append((len(instances), width))
-        return decode(inference, instances, width, *arguments)
+        return best_outputs(inference, instances, width, *arguments)
 
-    monkeypatch.setattr("il_morph.training.schedule.decode", recording)
+    monkeypatch.setattr("il_morph.training.schedule.best_outputs", recording)
     train("--beam-width=3")
     assert widths == [(len(TRAIN), 1), (4, 3)]
     widths.clear()

@@ -7,7 +7,6 @@ import pytest
 dy = pytest.importorskip("dynet")
 
 from il_morph.data.formats import Sample
-from il_morph.model.search import Hypothesis
 from il_morph.errors import InputError
 from il_morph.engines.dynet.network import Network
 from il_morph.training.imitation import ImitationLearning
@@ -137,15 +136,14 @@ class Script:
     def __init__(self, monkeypatch, right=(), losses=(), train_right=()):
         self.right, self.losses, self.train_right = iter(right), iter(losses), iter(train_right)
         self.searches = []
-        monkeypatch.setattr("il_morph.training.schedule.decode", self.decode)
+        monkeypatch.setattr("il_morph.training.schedule.best_outputs", self.best_outputs)
         monkeypatch.setattr("il_morph.training.schedule.mean_loss", lambda *arguments: next(self.losses))
 
-    def decode(self, inference, instances, width, batch_size):
+    def best_outputs(self, inference, instances, width, batch_size):
         probing = len(self.searches) % 2 == 0
         self.searches.append((len(instances), width, batch_size))
         number = next(self.train_right if probing else self.right, 0)
-        return [[Hypothesis(instance.sample.output if n < number else "wrong", (), 0.0)]
-                for n, instance in enumerate(instances)]
+        return [instance.sample.output if n < number else "wrong" for n, instance in enumerate(instances)]
 
 
 class Pull:
