@@ -34,8 +34,9 @@ class Recording(ImitationLearning):
         self.actions, self.optimal, self.margins = [], [], []
 
     def leave_loss(self, decoder, state, costs, support):
-        super().leave_loss(decoder, state, costs, support)
-        self.optimal.append(sorted(action for action, cost in costs.items() if cost == min(costs.values())))
+        optimal = super().leave_loss(decoder, state, costs, support)
+        self.optimal.append(sorted(optimal))
+        return optimal
 
     def _margins(self, costs, support):
         support, margins = super()._margins(costs, support)

@@ -93,8 +93,8 @@ class ImitationLearning:
                 costs = yield from rollouts.costs(at, [action for action in costs if action != free])
             if free is not None:
                 costs[free] = costs[COPY]
-            self.leave_loss(decoder, at.state, costs, support)
-            action = self._roll_in(decoder, at.state, optimal_actions(costs), support, random)
+            optimal = self.leave_loss(decoder, at.state, costs, support)
+            action = self._roll_in(decoder, at.state, optimal, support, random)
             rollouts.advance(action)
             at = at.after(action, self.system.written(action, instance.text[at.position], self.symbols), self.system)
         return at.steps
@@ -120,8 +120,8 @@ class ImitationLearning:
         raised = np.asarray(scores)[valid]
         return int(valid[draw(np.exp(raised - raised.max()), random)])
 
-    def leave_loss(self, decoder: SampleDecoder, state: State, costs: dict[int, float], support: int) -> None:
-        """The loss of a step: nll, softmax-margin or mse."""
+    def leave_loss(self, decoder: SampleDecoder, state: State, costs: dict[int, float], support: int) -> list[int]:
+        """The loss of a step: nll, softmax-margin or mse. The optimal actions are those it is about."""
         optimal = optimal_actions(costs)
         if self.settings.il_loss == "nll":
             decoder.step_loss(state, StepLoss(optimal, support))
@@ -130,6 +130,7 @@ class ImitationLearning:
         else:
             regret = regrets(costs, self.supports[support])
             decoder.regression_loss(state, support, -regret / (regret.max() or 1.0))
+        return optimal
 
     def _margins(self, costs: dict[int, float], support: int) -> tuple[int, np.ndarray]:
         """The support of a softmax and the regrets that are added to its scores.

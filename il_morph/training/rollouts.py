@@ -80,6 +80,8 @@ class RollOuts:
 
     def advance(self, action: int) -> None:
         """`action` was taken: what followed it in its roll-out is known for the next step."""
+        if not self.known:
+            return
         taken = self.known.pop(action, None)
         self.known = {}
         if taken and taken.finished and len(taken.actions) > 1:

@@ -121,6 +121,8 @@ def optimal_sequences(expert: Expert) -> Iterator[tuple[int, ...]]:
 
 def optimal_actions(costs: dict[int, float]) -> list[int]:
     """The candidates of the lowest cost."""
+    if len(costs) == 1:
+        return list(costs)
     lowest = min(costs.values())
     return [action for action, cost in costs.items() if cost == lowest]
 
