@@ -342,6 +342,13 @@ def test_a_paradigm_is_shown_and_saved(driver, server, folder):
     forms = MODEL.paradigm(EVIL)
     wait_for(lambda: texts(driver, "#paradigm-result tbody th") == [form.features for form in forms])
     assert texts(driver, "#paradigm-result td .form") == [shown_form(form.output) for form in forms]
+    driver.execute_cdp_cmd("Browser.grantPermissions",
+                           {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    css(driver, "#paradigm-result button")[0].click()
+    wait_for(lambda: one(driver, "#paradigm-result [role=status]").text == "Copied.")
+    copied = driver.execute_async_script(
+        "navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](String(error)))")
+    assert copied == "".join(f"{form.features}\t{form.output}\n" for form in forms)
     css(driver, "#paradigm-result button")[1].click()
     saved = wait_for(lambda: next((path for path in (folder / "downloads").glob("*.csv")), None))
     rows = wait_for(lambda: saved.read_text(encoding="utf-8").splitlines())

@@ -48,9 +48,9 @@ from il_morph.reproduction.by_language import language_blocks, language_tsv
 from il_morph.reproduction.comparison_page import compared, comparison_blocks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
 from il_morph.reproduction.layout import LAYOUTS, Block, render
+from il_morph.reproduction.measured import add_measured, measured, read_runs
 from il_morph.reproduction.picture import FORMATS, draw_comparisons
 from il_morph.reproduction.published import Published, load_published
-from il_morph.reproduction.measured import add_measured, measured, read_runs
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.tables import all_blocks, table_blocks, table_tsv
 

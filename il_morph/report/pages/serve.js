@@ -193,8 +193,12 @@ async function showParadigm() {
 function paradigmElements(lemma, forms) {
   const copied = element("span", { role: "status", class: "muted" });
   const copy = element("button", { type: "button", class: "plain", onclick: async () => {
-    await navigator.clipboard.writeText(forms.map((form) => `${form.features}\t${form.output}\n`).join(""));
-    copied.textContent = "Copied.";
+    try { // a browser may not let a page do that
+      await navigator.clipboard.writeText(forms.map((form) => `${form.features}\t${form.output}\n`).join(""));
+      copied.textContent = "Copied.";
+    } catch (refusal) {
+      copied.textContent = "The browser does not allow copying here: use CSV.";
+    }
   } }, "Copy");
   const csv = element("button", { type: "button", class: "plain", onclick: () => download(`${lemma}.csv`, "text/csv", paradigmCsv(lemma, forms)) }, "CSV");
   const rows = forms.map((form) => element("tr", {}, element("th", { scope: "row" }, form.features), element("td", {}, formElement(form.output)),
