@@ -1,6 +1,7 @@
 """The cited systems through `il-morph train` and `predict`: they learn, repeat themselves, reload, and refuse."""
 import json
 import zipfile
+from dataclasses import replace
 
 import pytest
 
@@ -158,6 +159,18 @@ def test_a_model_file_without_an_architecture_is_of_the_transducer(tmp_path):
         for name, data in content.items():
             archive.writestr(name, data)
     assert load_model(tmp_path / "old.model").vocabulary.settings == random_model().vocabulary.settings
+
+
+@pytest.mark.parametrize("setting, value, reason", [
+    ("architecture", "lstm", "unknown architecture 'lstm'"),
+    ("param_tying", False, "the architecture soft does not have its param_tying"),
+])
+def test_a_model_file_whose_settings_do_not_fit_is_refused(tmp_path, setting, value, reason):
+    model = cited_model(**VARIANTS["soft"])
+    model.vocabulary.settings = replace(model.vocabulary.settings, **{setting: value})
+    save_model(tmp_path / "f.model", model)
+    with pytest.raises(InputError, match=f"not a whole il-morph model .{reason}"):
+        load_model(tmp_path / "f.model")
 
 
 @pytest.mark.parametrize("name, weight", [("soft", "attention.U"), ("hacm", "gate.W"), ("haem", "empty.deleted")])

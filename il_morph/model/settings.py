@@ -86,7 +86,17 @@ class ModelSettings:
         unknown = sorted(set(values) - known)
         if unknown:
             raise ValueError(f"unknown settings: {', '.join(unknown)}")
-        return cls(**values)
+        settings = cls(**values)
+        if settings.architecture not in FIXED:
+            raise ValueError(f"unknown architecture {settings.architecture!r}")
+        if settings.misfits:
+            raise ValueError(f"the architecture {settings.architecture} does not have its {', '.join(settings.misfits)}")
+        return settings
+
+    @property
+    def misfits(self) -> list[str]:
+        """Settings in which the architecture leaves no choice, and which are otherwise."""
+        return [name for name, value in FIXED[self.architecture].items() if getattr(self, name) != value]
 
     def as_dict(self) -> dict:
         return asdict(self)
@@ -164,10 +174,9 @@ TIED = {TRANSDUCER: ("input", "action_input"), SOFT: ("input", "action_input", "
 
 def check_architecture(settings: ModelSettings) -> None:
     """An InputError for a setting that the architecture does not have."""
-    for name, value in FIXED[settings.architecture].items():
-        if getattr(settings, name) != value:
-            raise InputError(f"--architecture={settings.architecture} leaves no choice in --{name.replace('_', '-')}: "
-                             "leave the flag out")
+    for name in settings.misfits:
+        raise InputError(f"--architecture={settings.architecture} leaves no choice in --{name.replace('_', '-')}: "
+                         "leave the flag out")
     if settings.architecture == HAEM_2017 and not settings.mlp:
         raise InputError(f"--architecture={HAEM_2017} has a hidden layer: give its size with --mlp")
 
