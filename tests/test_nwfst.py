@@ -10,8 +10,9 @@ import il_morph
 from il_morph.commands import main
 from il_morph.data.formats import Parts, NO_FEATURES, Sample
 from il_morph.engines.native import lattice_numpy
+from il_morph.engines.native.engine import fastest_kernels
 from il_morph.engines.native.lattice import all_paths, paths_to
-from il_morph.engines.native.nwfst import Gradients, Masks, Network, fastest_kernels
+from il_morph.engines.native.nwfst import Gradients, Masks, Network
 from il_morph.engines.native.nwfst_learner import NwfstLearner
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
@@ -76,7 +77,7 @@ def log_z_in_log_space(arcs):
 
 def kernels():
     """Those of NumPy and, where it is installed, those of Numba."""
-    return [lattice_numpy, fastest_kernels()] if fastest_kernels() is not lattice_numpy else [lattice_numpy]
+    return list(dict.fromkeys([lattice_numpy, fastest_kernels("lattice")]))
 
 
 each_kernel = pytest.mark.parametrize("of", kernels(), ids=lambda module: module.NAME)
