@@ -28,7 +28,7 @@ class Masks:
     layers: list[np.ndarray]
 
     @classmethod
-    def draw(cls, shape: Shape, positions: int, random: np.random.RandomState, dtype: type) -> "Masks":
+    def draw(cls, shape: Shape, positions: int, random: np.random.RandomState, dtype: type) -> Masks:
         widths = [shape.width(0), *map(shape.width, range(shape.layers))]
         kept: np.ndarray = (random.random_sample((positions, sum(widths))) < KEPT).astype(dtype)
         embeddings, *layers = np.split(kept, list(accumulate(widths))[:-1], axis=1)
