@@ -11,7 +11,7 @@ to substitute x_i for itself after x_{i−1}, always has the score of one learnt
     copy [1]
 
 for C characters (those of training, dev and test data and a–z), V = C + 2 symbols (0 is ε, or padding, or the start;
-then come the characters, then ^), hidden size H, input size I of a layer and size G of γ. Columns of matrices are units.
+then come the characters, then ^), hidden size H, input size I of a layer and size G of γ. Matrix columns are units.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def with_mean(array: np.ndarray, axis: int, first: int = 0) -> np.ndarray:
 
 def no_steps() -> InputError:
     return InputError("this model (--architecture=nwfst) weighs whole paths through a lattice, not one action after "
-                      "the other: it has no probabilities of single steps; take a model of another architecture for them")
+                      "the other: it has no probabilities of single steps; take another model for them")
 
 
 class NwfstInference(AnyInference):

@@ -42,7 +42,7 @@ class NwfstEngine:
         for name, value in wanted.items():
             if getattr(training, name) != value:
                 raise InputError(f"--{name.replace('_', '-')}: --architecture=nwfst leaves no choice there, its "
-                                 "gradient descent and dropout are part of it: leave the flag out, and take --model=nwfst")
+                                 "gradient descent and dropout are part of it: leave the flag out (see --model=nwfst)")
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
         use_one_thread()
