@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.engines.dynet.engine import DynetEngine
 from il_morph.engines.native.nwfst_learner import NwfstEngine

@@ -12,8 +12,8 @@ a scale of its own: values are at most 1 times exp(scale), so that neither long 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Iterator
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def check_length(length: int, letters: int) -> None:
 
 @dataclass
 class Arcs:
-    """The scores of arcs into row i: sub, ins [word, i, p, y − 1], dele [word, i, p]. Nothing but INS leads into row 0."""
+    """The scores of arcs into row i: sub, ins [word, i, p, y − 1], dele [word, i, p]. Only INS leads into row 0."""
 
     sub: np.ndarray
     ins: np.ndarray
@@ -73,13 +73,13 @@ class Factors:
     dele_shift: np.ndarray
 
     @classmethod
-    def of(cls, arcs: Arcs) -> "Factors":
+    def of(cls, arcs: Arcs) -> Factors:
         sub, sub_shift = exponential(arcs.sub)
         ins, ins_shift = exponential(arcs.ins)
         dele, dele_shift = exponential(arcs.dele)
         return cls(square(sub), square(ins), dele, sub_shift, ins_shift, dele_shift)
 
-    def reversed(self) -> "Factors":
+    def reversed(self) -> Factors:
         """Those of the lattice read from its end, where arcs into row i leave row i − 1."""
         def into(arrays: np.ndarray) -> np.ndarray:
             return np.roll(arrays[:, ::-1], 1, axis=1)

@@ -11,14 +11,15 @@ to substitute x_i for itself after x_{i−1}, always has the score of one learnt
     copy [1]
 
 for C characters (those of training, dev and test data and a–z), V = C + 2 symbols (0 is ε, or padding, or the start;
-then come the characters, then ^), hidden size H, input size I of a layer and size G of γ. A column of a matrix is a unit.
+then come the characters, then ^), hidden size H, input size I of a layer and size G of γ. Matrix columns are units.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import Any, Iterator, NoReturn, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Shape:
     layers: int = 4
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary) -> "Shape":
+    def of(cls, vocabulary: Vocabulary) -> Shape:
         settings = vocabulary.settings
         return cls(len(vocabulary.actions) - vocabulary.system.first_insert, settings.input, settings.enc_hidden,
                    settings.enc_layers)
@@ -221,8 +222,8 @@ def with_mean(array: np.ndarray, axis: int, first: int = 0) -> np.ndarray:
 
 
 def no_steps() -> InputError:
-    return InputError("this model (--architecture=nwfst) weighs whole paths through a lattice, not one action after the "
-                      "other: it has no probabilities of single steps; take a model of another architecture for them")
+    return InputError("this model (--architecture=nwfst) weighs whole paths through a lattice, not one action after "
+                      "the other: it has no probabilities of single steps; take another model for them")
 
 
 class NwfstInference(AnyInference):
@@ -279,7 +280,8 @@ class NwfstInference(AnyInference):
             size = max(1, min(MOST_WORDS, MOST_STATES // number_of_states(length, self.shape.letters)))
             for first in range(0, len(group), size):
                 numbers = group[first:first + size]
-                yield numbers, np.array([words[number] for number in numbers], dtype=np.int64).reshape(len(numbers), length)
+                symbols = np.array([words[number] for number in numbers], dtype=np.int64)
+                yield numbers, symbols.reshape(len(numbers), length)
 
     def actions(self, path: Sequence[Edit], word: np.ndarray) -> tuple[int, ...]:
         """A path in the actions of the edit system: a substitution is a deletion and an insertion, unless it copies."""

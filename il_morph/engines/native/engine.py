@@ -19,16 +19,16 @@ from il_morph.training.engine import Objective
 log = logging.getLogger(__name__)
 
 
-def fastest_kernels() -> ModuleType:
-    """Those of Numba where it is installed."""
+def fastest_kernels(kind: str = "kernels") -> ModuleType:
+    """Those of Numba where it is installed; the kind says which arithmetic they are of."""
     try:
-        return import_module("il_morph.engines.native.kernels_numba")
+        return import_module(f"il_morph.engines.native.{kind}_numba")
     except ImportError:
-        return import_module("il_morph.engines.native.kernels_numpy")
+        return import_module(f"il_morph.engines.native.{kind}_numpy")
     except RuntimeError:  # Numba finds no folder, the package's or the user's, in which to keep what it compiles
         numba_config = import_module("numba").config
         numba_config.CACHE_DIR = mkdtemp(prefix="il-morph-numba-")
-        return import_module("il_morph.engines.native.kernels_numba")
+        return import_module(f"il_morph.engines.native.{kind}_numba")
 
 
 @dataclass

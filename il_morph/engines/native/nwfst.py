@@ -9,6 +9,7 @@ from typing import Optional
 
 import numpy as np
 
+from il_morph.engines.native.engine import fastest_kernels
 from il_morph.engines.native.lattice import all_paths, paths_to
 from il_morph.model.lattice import Arcs
 from il_morph.model.nwfst import KEPT, Shape, Weights, arcs_of, both_ways, copies, side_by_side, windows
@@ -19,16 +20,6 @@ GREATEST_NORM = 7.0
 NEGLIGIBLE = 1e-20  # an expected count; products with denormal numbers take a hundred times as long
 
 
-def fastest_kernels() -> ModuleType:
-    """Those of Numba where it is installed."""
-    try:
-        from il_morph.engines.native import lattice_numba
-    except ImportError:
-        from il_morph.engines.native import lattice_numpy
-        return lattice_numpy
-    return lattice_numba
-
-
 @dataclass
 class Masks:
     """What dropout keeps, as ones and zeros: of the embeddings [i, 3 · input], and of what each layer reads [i, I]."""
@@ -37,7 +28,7 @@ class Masks:
     layers: list[np.ndarray]
 
     @classmethod
-    def draw(cls, shape: Shape, positions: int, random: np.random.RandomState, dtype: type) -> "Masks":
+    def draw(cls, shape: Shape, positions: int, random: np.random.RandomState, dtype: type) -> Masks:
         widths = [shape.width(0), *map(shape.width, range(shape.layers))]
         kept: np.ndarray = (random.random_sample((positions, sum(widths))) < KEPT).astype(dtype)
         embeddings, *layers = np.split(kept, list(accumulate(widths))[:-1], axis=1)
@@ -80,7 +71,7 @@ class Network:
 
     def __init__(self, shape: Shape, weights: Weights, kernels: Optional[ModuleType] = None):
         self.shape, self.weights = shape, weights
-        self.kernels = kernels or fastest_kernels()
+        self.kernels = kernels or fastest_kernels("lattice")
 
     def layer(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x, h, b = (self.weights[f"encoder.{number}.{part}"] for part in "xhb")

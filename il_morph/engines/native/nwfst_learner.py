@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from math import isfinite
 from types import ModuleType
-from typing import Optional, Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -40,8 +41,8 @@ class NwfstEngine:
                   "mle_loss": "sum"}
         for name, value in wanted.items():
             if getattr(training, name) != value:
-                raise InputError(f"--{name.replace('_', '-')}: --architecture=nwfst leaves no choice there, its gradient "
-                                 "descent and its dropout are part of it: leave the flag out, and take --model=nwfst")
+                raise InputError(f"--{name.replace('_', '-')}: --architecture=nwfst leaves no choice there, its "
+                                 "gradient descent and dropout are part of it: leave the flag out (see --model=nwfst)")
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
         use_one_thread()
