@@ -72,6 +72,15 @@ class RunFolder:
     def finished(self) -> bool:
         return self.stats.exists()
 
+    @property
+    def seeds_identity(self) -> Path:
+        """Which training the seeds below are of."""
+        return self.path / "seeds.json"
+
+    def summary(self, ending: str) -> Path:
+        """How the seeds below have done: `summary.txt` for people, `summary.json` for programs."""
+        return self.path / f"summary.{ending}"
+
     def seeds(self) -> list[RunFolder]:
         """The folders of the runs that `il-morph train --seeds` has made below, named after their seeds, in order."""
         names = [path.name for path in self.path.glob("*") if path.name.isascii() and path.name.isdecimal()]

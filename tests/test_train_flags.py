@@ -25,8 +25,9 @@ DECLARED = declarations()
 OTHER_VALUES = {
     "--model": "ca-d", "--test-path": "x", "--reload-path": "x", "--verbose": "1", "--dynet-seed": "3",
     "--dynet-mem": "99", "--dynet-autobatch": "1", "--engine": "native", "--beam-widths": "2,3",
-    "--columns": "output,input", "--feature-separator": "|",
+    "--columns": "output,input", "--feature-separator": "|", "--split-by": "line", "--split-seed": "7",
 }
+OF_SEEDS = {"--seeds", "--jobs"}  # tested in test_seeds.py
 
 
 @pytest.fixture
@@ -44,8 +45,8 @@ def experiment(monkeypatch):
 
     monkeypatch.setattr(command, "Experiment", Recorder)
 
-    def build(*flags):
-        assert main(["train", *flags, "TRAIN", "DEV", "RESULTS"]) == 0
+    def build(*flags, paths=("TRAIN", "DEV", "RESULTS")):
+        assert main(["train", *flags, *paths]) == 0
         return dict(given)
 
     return build
@@ -88,9 +89,10 @@ def test_a_flag_that_no_declaration_knows_is_an_error(monkeypatch):
         main(["train", "TRAIN", "DEV", "RESULTS"])
 
 
-@pytest.mark.parametrize("flag", [flag for flag in OPTIONS if flag not in DEFAULTS])
+@pytest.mark.parametrize("flag", [flag for flag in OPTIONS if flag not in DEFAULTS | OF_SEEDS])
 def test_every_flag_reaches_the_experiment(experiment, flag):
-    without, with_it = experiment(), experiment(another(flag))
+    paths = ["FILE", "RESULTS"] if flag.startswith("--split-") else ["TRAIN", "DEV", "RESULTS"]
+    without, with_it = experiment(paths=paths), experiment(another(flag), paths=paths)
     without.pop("command"), with_it.pop("command")
     assert without != with_it
 

@@ -1,16 +1,31 @@
 """Train a model, keep the one with the best dev accuracy, decode and score dev and test data.
 
+Examples:
+  il-morph train swedish.tsv results                             one file: it is split into 80, 10 and 10 percent
+  il-morph train --test-path=test.tsv train.tsv dev.tsv results  files of one's own
+  il-morph train --seeds=1-5 --jobs=2 train.tsv dev.tsv results  five models, two at a time, and their vote
+
 Usage:
   il-morph train [options] TRAIN-PATH DEV-PATH RESULTS-PATH
+  il-morph train [options] FILE RESULTS-PATH
 
-Without flags it trains the paper's CA-R with the paper's settings. What is on by default can be
-switched off: --no-pos-emb. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{dev,test}.predictions,
-f.beam4.{dev,test}.predictions and an .eval beside each.
-
-Options:
+The flags that matter most:
   --model=NAME              preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a, and of cited systems
                             ha-2017, soft, hacm, haem-2017, nwfst; explicit flags win (default ca-r)
   --test-path=FILE          decode this file as well; its outputs may be missing
+  --seeds=LIST              a model for each of these seeds, 1-5 for example, in RESULTS-PATH/1 and so on; their vote,
+                            mean and standard deviation are in RESULTS-PATH. The same command goes on where it was
+                            interrupted
+  --engine=NAME             dynet, or native: without DyNet, several times as fast with Numba, goes on where it was
+                            interrupted; one layer, no --mlp, no --dropout (default dynet where it is installed)
+  --epochs=N                most epochs (default 50)
+
+Without flags it trains the paper's CA-R with the paper's settings. What is on by default can be
+switched off: --no-pos-emb. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{dev,test}.predictions,
+f.beam4.{dev,test}.predictions and an .eval beside each, and the parts of FILE.
+
+Options:
+  --jobs=N                  with --seeds: trainings at a time (default the number of cores)
   --reload-path=PATH        start from this f.model (or results folder); its network settings are taken over
   --force                   overwrite the results of a finished run
   --mode=MODE               il (imitation learning), mle (gold sequences of an aligner), mrt (minimum risk), rl
@@ -18,13 +33,14 @@ Options:
   --verbose=LEVEL           1: show ten dev predictions after each epoch (default 0)
 
 Engine:
-  --engine=NAME             dynet, or native: without DyNet, several times as fast with Numba, goes on where it was
-                            interrupted; one layer, no --mlp, no --dropout (default dynet where it is installed)
   --dynet-seed=N            seed of everything random; drawn and recorded if not given
   --dynet-mem=MB            memory that DyNet allocates at the start (default 512)
   --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
 
 Data:
+  --split-by=UNIT           of FILE: lemma (all lines with the same input go to the same part) or line; lemma if not given
+                            and an input comes more than once, else line. With --test-path its parts are 90 and 10 percent
+  --split-seed=N            of FILE: what the draw of its parts depends on (default 1)
   (default)                 the columns of TRAIN-PATH are recognised, and it is said how they are read; what is
                             doubtful is refused
   --sigm2017format          columns are input, output, features;separated;by;semicolons
@@ -61,7 +77,6 @@ Network:
 
 Training:
   --optimization=NAME       ADADELTA, ADAM, SGD, MOMENTUM or ADAGRAD (default ADADELTA)
-  --epochs=N                most epochs (default 50)
   --patience=N              stop after N epochs without improvement (default 10); with --reload-path the
                             model it starts from does not count
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
@@ -115,11 +130,14 @@ Minimum risk and REINFORCE:
 
 from __future__ import annotations
 
+import re
 from dataclasses import Field, fields
 from typing import Any, Optional
 
 from il_morph.commands.arguments import (
     Arguments, choice, chosen_aligner, integer, number, optional, parse_arguments, way_of_reading)
+from il_morph.commands.seeds import train_seeds
+from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
 from il_morph.engines import ENGINES, make_engine
 from il_morph.errors import InputError
 from il_morph.training.experiment import MAX_SEED, Experiment
@@ -127,22 +145,36 @@ from il_morph.model.settings import (
     FIXED, MAX_BEAM_WIDTH, PRESETS, TIED, TRANSDUCER, ModelSettings, TrainingSettings, check_architecture, declarations)
 
 # Flags that are no settings of a model or of its training.
-OTHER_FLAGS = {"--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
+OTHER_FLAGS = {"--seeds", "--jobs", "--split-by", "--split-seed", "--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
                "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
                "--align-smart", "--align-cls", "--align-dumb"}
 WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
 TIED_WHY = {"action_input": "characters and actions share their embeddings: make them equal or use --no-param-tying",
             "feat_input": "the encoder reads characters and features alike: make them equal"}
+OF_ALL_SEEDS = {"--seeds", "--jobs", "--force", "--split-by", "--split-seed", "--test-path", "--epochs", "--patience"}
+WITH_TEST = (90.0, 10.0)  # the shares of training and development data where there is a test file
+MOST_SEEDS = 1000
 MOST_MEMORY = 1_000_000_000  # MB
 
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, with_level(argv))
     check_declared(args)
-    refuse_empty(args, "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
+    refuse_empty(args, "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
+    jobs = optional(integer, args, "--jobs", None, 1)
+    experiment = experiment_of(args, argv)
+    if args["--seeds"] is not None:
+        return train_seeds(experiment, given_flags(args), seeds_of(args), jobs)
+    if jobs:
+        raise InputError("--jobs is about several trainings: say which with --seeds, or leave it out")
+    experiment.run()
+    return 0
+
+
+def experiment_of(args: Arguments, argv: list[str]) -> Experiment:
     preset = PRESETS[optional(choice, args, "--model", "ca-r", list(PRESETS))]
-    experiment = Experiment(
-        train_path=args["TRAIN-PATH"], dev_path=args["DEV-PATH"], test_path=args["--test-path"],
+    return Experiment(
+        train_path=args["FILE"] or args["TRAIN-PATH"], dev_path=args["DEV-PATH"] or "", test_path=args["--test-path"],
         results_path=args["RESULTS-PATH"], reload_path=args["--reload-path"], force=args["--force"],
         model_flags=model_flags(args, preset), training=training_settings(args, preset),
         verbose=bool(optional(integer, args, "--verbose", 0, 0, 9)), command=["il-morph", *argv],
@@ -150,10 +182,43 @@ def run(argv: list[str]) -> int:
         engine=make_engine(optional(choice, args, "--engine", None, ENGINES),
                            optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
                            bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1))),
-        way=way_of_reading(args),
+        way=way_of_reading(args), splitting=splitting_of(args),
     )
-    experiment.run()
-    return 0
+
+
+def splitting_of(args: Arguments) -> Optional[Splitting]:
+    """How FILE is split; nothing where training and development data are given."""
+    by = optional(choice, args, "--split-by", None, (LEMMA, LINE))
+    seed = optional(integer, args, "--split-seed", None, 0)
+    if args["FILE"] is None:
+        if by or seed is not None:
+            raise InputError(f"{'--split-by' if by else '--split-seed'} is about one file that is split: give FILE and "
+                             "RESULTS-PATH alone, or leave the flag out")
+        return None
+    if args["--mode"] == "eval":
+        raise InputError("--mode=eval decodes DEV-PATH and splits nothing: give TRAIN-PATH, DEV-PATH and RESULTS-PATH")
+    return Splitting(SHARES if args["--test-path"] is None else WITH_TEST, 1 if seed is None else seed, by)
+
+
+def seeds_of(args: Arguments) -> list[int]:
+    """`1-3,7` are the seeds 1, 2, 3 and 7."""
+    seeds: dict[int, None] = {}
+    for part in args["--seeds"].split(","):
+        found = re.fullmatch(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", part.strip())
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not first <= last <= MAX_SEED or last - first >= MOST_SEEDS:
+            raise InputError(f"--seeds takes seeds up to {MAX_SEED}, as in 1-5 or 1,2,7, at most {MOST_SEEDS}, "
+                             f"not {args['--seeds']!r}")
+        seeds.update(dict.fromkeys(range(first, last + 1)))
+    if args["--dynet-seed"] is not None:
+        raise InputError("--seeds and --dynet-seed exclude each other: give one of them")
+    return list(seeds)
+
+
+def given_flags(args: Arguments) -> list[str]:
+    """The flags of the command line that a training with one of several seeds has, too."""
+    return [name if value is True else f"{name}={value}" for name, value in args.items()
+            if name.startswith("--") and name not in OF_ALL_SEEDS and value is not None and value is not False]
 
 
 def refuse_empty(args: Arguments, *names: str) -> None:

@@ -67,23 +67,66 @@ def filled(groups: Sequence[list[int]], shares: Sequence[float]) -> list[list[in
     return [sorted(part) for part in parts]
 
 
-def split_file(path: PathLike, folder: PathLike, way: Way = RECOGNISED, shares: Sequence[float] = SHARES, seed: int = 1,
-               by: Optional[str] = None, force: bool = False) -> dict[str, Path]:
-    """Split a file and write its parts into a folder, with the bytes that its lines have; a header row goes to each."""
+@dataclass(frozen=True)
+class Splitting:
+    """How a file is to be split."""
+
+    shares: Sequence[float] = SHARES
+    seed: int = 1
+    by: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class SplitFile:
+    """A file that has been split; its parts are not written yet."""
+
+    content: bytes
+    data: Data
+    split: Split
+    targets: dict[str, Path]  # of each part
+    seed: int
+
+    def samples(self, part: str) -> list[Sample]:
+        return [self.data.samples[number] for number in self.split.parts[part]]
+
+    def part(self, name: str) -> bytes:
+        """The lines of a part, with the bytes that they have in the file."""
+        return part_of(self.content, self.data, self.split.parts[name])
+
+    def refuse_others(self, force: bool) -> None:
+        """Files with the names of the parts are only overwritten when asked to, unless they are the parts."""
+        for name, target in self.targets.items():
+            if not (target.is_file() and read_bytes(target) == self.part(name)):
+                refuse_to_overwrite(target, force)
+
+    def write(self) -> None:
+        """Write the parts, and say so."""
+        for name, target in self.targets.items():
+            write_atomically(target, self.part(name))
+        report(self.data, self.split, self.targets, self.seed)
+
+
+def split_in_memory(path: PathLike, folder: PathLike, way: Way, splitting: Splitting) -> SplitFile:
+    """Split a file into parts that belong into a folder; a header row goes to each."""
     content = read_bytes(path)
     data = read_data(path, way, need_output=True, content=content)
-    split = split_samples(data.samples, shares, seed, by, data.name)
+    split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
     targets = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in split.parts}
-    for target in targets.values():
+    return SplitFile(content, data, split, targets, splitting.seed)
+
+
+def split_file(path: PathLike, folder: PathLike, way: Way = RECOGNISED, shares: Sequence[float] = SHARES, seed: int = 1,
+               by: Optional[str] = None, force: bool = False) -> dict[str, Path]:
+    """Split a file and write its parts into a folder."""
+    file = split_in_memory(path, folder, way, Splitting(shares, seed, by))
+    for target in file.targets.values():
         refuse_to_overwrite(target, force)
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror}; choose another one") from error
-    for name, numbers in split.parts.items():
-        write_atomically(targets[name], part_of(content, data, numbers))
-    report(data, split, targets, seed)
-    return targets
+    file.write()
+    return file.targets
 
 
 def suffix_of(path: PathLike) -> str:

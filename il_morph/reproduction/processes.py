@@ -98,6 +98,6 @@ def _start(run: PlannedRun, wait: bool, own_group: bool) -> Optional[subprocess.
 
 def _start_under(lock: FileLock, run: PlannedRun, own_group: bool) -> subprocess.Popen:
     assert lock.descriptor is not None
-    with open(run.results.train_log, "xb") as log:
+    with open(run.results.train_log, "ab") as log:  # a training that goes on has said something before
         return subprocess.Popen(il_morph(*run.arguments), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 env=environment(), pass_fds=[lock.descriptor], start_new_session=own_group)

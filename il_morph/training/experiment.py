@@ -12,7 +12,8 @@ from hashlib import sha256
 from typing import Any, Optional, Sequence
 
 from il_morph import __version__
-from il_morph.data.formats import Parts, Sample, Way, format_named, read_parts
+from il_morph.data.formats import Parts, Sample, Way, format_named, read_data, read_parts
+from il_morph.data.splitting import SplitFile, Splitting, split_in_memory
 from il_morph.model.search import decode
 from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of, vocabulary_of
@@ -58,12 +59,13 @@ class Experiment:
     seed: Optional[int] = None
     command: list[str] = field(default_factory=list)
     way: Way = Way()
+    splitting: Optional[Splitting] = None  # of the training file, where it is the only one
+    split: Optional[SplitFile] = field(default=None, init=False)
 
     def run(self) -> None:
         """Read, train, decode, score. Nothing is written before all input has been read."""
-        self._check_mode()
-        self._check_trials()
         if self.training.mode == "eval":
+            self._check_trials()
             self._evaluate()
         else:
             self._train(self._seed())
@@ -88,20 +90,32 @@ class Experiment:
             results.begin()
             self._finish(model, parts, results, {}, started, chosen_seed(self.seed))
 
-    def _train(self, seed: int) -> None:
+    def check(self) -> tuple[Optional[Model], Parts, Vocabulary]:
+        """Read everything that a training needs, and write nothing."""
+        self._check_mode()
+        self._check_trials()
         reloaded = self._reloaded()
         parts = self._read(reloaded)
         vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(ModelSettings(**self.model_flags), parts)
         report_unseen(vocabulary, parts)
+        self._refuse(vocabulary)
+        if self.split:
+            self.split.refuse_others(self.force)
+        return reloaded, parts, vocabulary
+
+    def _train(self, seed: int) -> None:
+        reloaded, parts, vocabulary = self.check()
         samples = learnable(parts.train, vocabulary) if reloaded else parts.train
         train, dev = ([vocabulary.instance(sample) for sample in some] for some in (samples, parts.dev))
-        self._start_engine(vocabulary, train, seed)
+        self.engine.start(vocabulary, self.training, train, seed)
         with closing(ResultsFolder(self.results_path)) as results:
             identity = self._identity(vocabulary, reloaded, [*samples, *parts.dev], seed)
             checkpoint = None if self.force else results.unfinished(identity)
             results.begin()
             if checkpoint is None:
                 results.start_over()
+            if self.split:
+                self.split.write()
             report = RunReport(results, vocabulary, {"seed": seed, **self.training.as_dict()}, identity, checkpoint)
             try:
                 course = train_phases(self.engine, vocabulary, reloaded.weights if reloaded else None, train, dev,
@@ -164,7 +178,8 @@ class Experiment:
                                  f"{settings[name]}, the command line says {value}; leave the flag out")
         return model
 
-    def _start_engine(self, vocabulary: Vocabulary, train: Sequence[Instance], seed: int) -> None:
+    def _refuse(self, vocabulary: Vocabulary) -> None:
+        """What cannot be trained."""
         architecture, modes = vocabulary.settings.architecture, {phase.mode for phase in phases_of(self.training)}
         if architecture != TRANSDUCER and modes != {"mle"}:
             raise InputError(f"--mode={self.training.mode}: a model with --architecture={architecture} is trained with "
@@ -173,7 +188,6 @@ class Experiment:
             raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, INSERT and END; "
                              "train the hard-attention system with --mode=mle")
         self.engine.refuse(vocabulary.settings, self.training)
-        self.engine.start(vocabulary, self.training, train, seed)
 
     def _read(self, reloaded: Optional[Model]) -> Parts:
         """Read the data, as the model of --reload-path does; its format becomes a setting of a new model."""
@@ -182,11 +196,20 @@ class Experiment:
             way = replace(way, expected=reloaded.vocabulary.format, unicode=reloaded.vocabulary.settings.unicode,
                           because=f"the model {self.reload_path} was trained on")
         train_path = None if self.training.mode == "eval" else self.train_path
-        parts = read_parts(train_path, self.dev_path, self.test_path, way)
+        parts = self._split(way) if self.splitting else read_parts(train_path, self.dev_path, self.test_path, way)
         if not reloaded:
             self.model_flags = {"pos_emb": parts.format.separator is not None, **self.model_flags,
                                 "format": parts.format.name}
         return parts
+
+    def _split(self, way: Way) -> Parts:
+        """The parts of the training file; a test file of its own takes the place of the third."""
+        assert self.splitting is not None
+        self.split = split_in_memory(self.train_path, self.results_path, way, self.splitting)
+        fmt = self.split.data.format
+        own = self.test_path and read_data(self.test_path, replace(way, expected=fmt, because=f"{self.train_path} has"))
+        return Parts(fmt, self.split.samples("train"), self.split.samples("dev"),
+                     own.samples if own else self.split.samples("test"))
 
     def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
         inference = inference_of(model.weights, model.vocabulary)

@@ -15,7 +15,7 @@ from il_morph.model.inference import AnyInference
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Learner
 from il_morph.training.likelihood import Teacher, mean_loss, producible
-from il_morph.bars import bar
+from il_morph.bars import bar, epochs_bar
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 
@@ -51,11 +51,14 @@ class Training:
 
     def run(self) -> Course:
         """Train until the last epoch, or until `patience` epochs brought nothing better."""
-        while not self._is_over():
-            epoch, weights = self._epoch(self._next_epoch())
-            if self.course.add(epoch, weights, later=self.settings.pick_ties == "later"):
-                self.on_best(epoch, weights)
-            self.on_epoch(epoch)
+        with epochs_bar(self.settings.epochs, max(self._next_epoch(), 0)) as progress:
+            while not self._is_over():
+                epoch, weights = self._epoch(self._next_epoch())
+                if self.course.add(epoch, weights, later=self.settings.pick_ties == "later"):
+                    self.on_best(epoch, weights)
+                    progress.set_postfix(best=f"{epoch.dev_accuracy:.1f}", refresh=False)
+                self.on_epoch(epoch)
+                progress.update(epoch.epoch != Epoch.START)
         return self.course
 
     def _next_epoch(self) -> int:

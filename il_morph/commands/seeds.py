@@ -1,0 +1,165 @@
+"""`il-morph train --seeds`: a model for each seed, each in a process of its own, then their vote, mean and deviation."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from il_morph.commands.run import SOME_FAILED, STOPPED, cores
+from il_morph.data.formats import Parts, Sample
+from il_morph.errors import InputError
+from il_morph.evaluation.entries import read_predictions
+from il_morph.evaluation.scores import score
+from il_morph.evaluation.voting import ensemble
+from il_morph.files import read_bytes, write_atomically
+from il_morph.locks import require_locks
+from il_morph.reproduction.plan import PlannedRun
+from il_morph.reproduction.pool import Pool, Stopped
+from il_morph.reproduction.processes import make_folder
+from il_morph.reproduction.remaining import Experience
+from il_morph.results import RunFolder, search_name
+from il_morph.training.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class SeedRun(PlannedRun):
+    """The training of one seed."""
+
+    @property
+    def title(self) -> str:
+        return f"seed {self.seed}"
+
+
+def train_seeds(experiment: Experiment, flags: Sequence[str], seeds: Sequence[int], jobs: Optional[int]) -> int:
+    """Train what is not trained yet, then let all seeds vote. Nothing is written before all input has been read."""
+    if experiment.training.mode == "eval":
+        raise InputError("--seeds trains models, --mode=eval does not: leave out one of them")
+    _, parts, _ = experiment.check()
+    root = RunFolder(os.path.abspath(experiment.results_path))
+    runs = [seed_run(experiment, flags, root, seed) for seed in seeds]
+    identity = identity_of(runs[0], parts)
+    refuse_others(root, identity, experiment.force)
+    require_locks()
+    make_folder(root.path)
+    if experiment.force:
+        forget(runs)
+    write_atomically(root.seeds_identity, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
+    if experiment.split:
+        experiment.split.write()
+    code = train_here(runs, jobs or cores())
+    if not code:
+        summary = summary_of(root, runs, parts)
+        write_atomically(root.summary("json"), json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
+        write_atomically(root.summary("txt"), as_text(summary))
+        print(as_text(summary), end="")
+    return code
+
+
+def seed_run(experiment: Experiment, flags: Sequence[str], root: RunFolder, seed: int) -> SeedRun:
+    """Epochs and patience are said in any case: the time that is left depends on them."""
+    files = {"train": experiment.train_path, "dev": experiment.dev_path, "test": experiment.test_path}
+    if experiment.split:
+        files.update({name: str(target) for name, target in experiment.split.targets.items()})
+    training, folder = experiment.training, str(root.path / str(seed))
+    test = [f"--test-path={files['test']}"] if files["test"] else []
+    return SeedRun("", "", "", "", str(seed), folder, [
+        "train", *flags, f"--epochs={training.epochs}", f"--patience={training.patience}", f"--dynet-seed={seed}", *test,
+        str(files["train"]), str(files["dev"]), folder])
+
+
+def identity_of(run: PlannedRun, parts: Parts) -> dict[str, Any]:
+    """The same settings and data with another seed belong together."""
+    flags = [word for word in run.arguments[1:-3] if not word.startswith(("--dynet-seed=", "--test-path="))]
+    data = hashlib.sha256(repr([parts.train, parts.dev, parts.test]).encode()).hexdigest()
+    return {"flags": sorted(flags), "data": data}
+
+
+def refuse_others(root: RunFolder, identity: dict[str, Any], force: bool) -> None:
+    """What another training left in the folder is not mixed with this one."""
+    if force:
+        return
+    if root.model.exists():
+        raise InputError(f"{root.path} holds a run of its own, without seeds; choose another folder")
+    if not root.seeds_identity.exists():
+        if root.seeds():
+            raise InputError(f"{root.path} holds other runs ({root.seeds()[0].path}); choose another folder, or start over "
+                             "with --force")
+        return
+    try:
+        there = json.loads(read_bytes(root.seeds_identity))
+        different = next((name for name in ("data", "flags") if there[name] != identity[name]), None)
+    except (ValueError, KeyError, TypeError):
+        different = "record"
+    if different:
+        raise InputError(f"{root.path} holds the seeds of another training (its {different} differs: see "
+                         f"{root.seeds_identity}); choose another folder, or start over with --force")
+
+
+def forget(runs: Sequence[PlannedRun]) -> None:
+    """Let the runs start over."""
+    for run in runs:
+        for path in run.results.remains():
+            path.unlink(missing_ok=True)
+
+
+def train_here(runs: Sequence[PlannedRun], slots: int) -> int:
+    experience = Experience()
+    for run in runs:
+        if run.results.finished:
+            experience.add(run)
+    jobs = [[run] for run in runs if not run.results.finished]
+    try:
+        failures = Pool(jobs, slots, experience).run() if jobs else []
+    except Stopped:
+        print("stopped; the same command goes on", file=sys.stderr)
+        return STOPPED
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return SOME_FAILED if failures else 0
+
+
+def summary_of(root: RunFolder, runs: Sequence[PlannedRun], parts: Parts) -> dict[str, Any]:
+    """Accuracies of each seed and of the vote, mean and standard deviation, for each decoding."""
+    stats = {run.seed: json.loads(read_bytes(run.results.stats)) for run in runs}
+    searches = [search_name(width) for width in (1, *next(iter(stats.values()))["settings"]["beam_widths"])]
+    scores = {}
+    for part, samples in (("dev", parts.dev), ("test", parts.test)):
+        for name in [f"{search}.{part}" for search in searches] if samples else []:
+            voted = vote(root, runs, name, parts, samples or [])
+            if voted is not None:
+                accuracies = {seed: found["scores"][name]["accuracy"] for seed, found in stats.items()}
+                scores[name] = {"seeds": accuracies, "vote": voted, "mean": statistics.fmean(accuracies.values()),
+                                "sd": statistics.stdev(accuracies.values()) if len(accuracies) > 1 else None}
+    return {"seeds": [int(run.seed) for run in runs], "scores": scores}
+
+
+def vote(root: RunFolder, runs: Sequence[PlannedRun], name: str, parts: Parts, samples: Sequence[Sample]) -> Optional[float]:
+    """Write what the seeds vote for, and its accuracy unless the samples are covered."""
+    fmt = parts.format
+    outputs = ensemble([read_predictions(run.results.predictions(name), fmt) for run in runs], fmt)
+    write_atomically(root.predictions(name),
+                     "".join(fmt.line(sample, output) + "\n" for sample, output in zip(samples, outputs)))
+    if samples[0].output is None:
+        return None
+    scores = score([sample.target for sample in samples], [[output] for output in outputs],
+                   [fmt.features(sample.tag)[0] for sample in samples])
+    write_atomically(root.evaluation(name), scores.as_text())
+    return scores.accuracy
+
+
+def as_text(summary: dict[str, Any]) -> str:
+    scores: dict[str, dict[str, Any]] = summary["scores"]
+    rows = [["accuracy", *scores]]
+    rows += [[f"seed {seed}", *(f"{each['seeds'][str(seed)]:.2f}" for each in scores.values())]
+             for seed in summary["seeds"]]
+    rows += [["mean ± sd", *(f"{each['mean']:.2f}" + ("" if each["sd"] is None else f" ± {each['sd']:.2f}")
+                             for each in scores.values())],
+             ["vote", *(f"{each['vote']:.2f}" for each in scores.values())]]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "".join("  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
+                   + "\n" for row in rows)
