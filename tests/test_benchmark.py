@@ -19,20 +19,84 @@ def benchmark(*arguments):
     return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
-def test_a_run_on_small_data(tmp_path):
-    pytest.importorskip("dynet")
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
     for name, content in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
-    process = benchmark("--data", tmp_path, "--epochs=1", "--inputs=2")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def printed(data):
+    """What a whole run on small data prints."""
+    pytest.importorskip("dynet")
+    pytest.importorskip("numba")
+    process = benchmark("--data", data, "--epochs=1", "--last-epoch=3", "--inputs=2", "--samples=1",
+                        "--command-epochs=1")
     assert process.returncode == 0, process.stderr
-    for row in ("CA-D, epochs 1 to 1", "CA-R, epochs 1 to 1", "CA, epochs 1 to 1", "greedy", "beam 4"):
-        assert len(re.findall(rf"^  {row} +[\d.]+ +[\d.]+ +[\d.]+", process.stdout, re.M)) == 2, row
-    assert len(re.findall(r"^  CA-[DR], epochs 1 to 29 +[\d.]+", process.stdout, re.M)) == 4
-    assert process.stdout.count("2 of 2 outputs the same") == 4
-    assert re.search(r"il-morph predict.*: [\d.]+ s", process.stdout)
-    assert re.search(r"il-morph train.*: \d+ MB", process.stdout)
-    assert len(re.findall(r"^  (?:yes|NO) ", process.stdout, re.M)) == 9
+    return process.stdout
+
+
+def rows(printed, name, figures):
+    """How many rows of this name have so many figures?"""
+    return len(re.findall(rf"^  {name}" + r" +[\d.]+" * figures, printed, re.M))
+
+
+def test_every_engine_trains_and_is_compared(printed):
+    for name in ("CA-D", "CA-R", "CA"):
+        for epochs in ("first epoch", "epochs 1 to 1"):
+            assert rows(printed, f"{name}, {epochs}", 7) == 2, name
+    assert rows(printed, "CA-MRT, epochs 1 to 1 +–", 3) == 2
+    assert rows(printed, "CA-[DR], epochs 1 to 3", 3) == 4
+
+
+def test_batches_and_phases_are_measured(printed):
+    for size in (1, 5, 32):
+        assert rows(printed, f"CA-D, batch size {size}", 2) == 1
+    assert rows(printed, "CA-[DR]", 6) == 2
+
+
+def test_decoding_gives_the_outputs_of_the_stock_model(printed):
+    for search in ("greedy", "beam 4"):
+        assert rows(printed, search, 3) == 2
+    assert printed.count("2 of 2 outputs the same") == 4
+
+
+def test_growth_is_measured_for_both_engines(printed):
+    for number, quantity in ((5, "characters"), (3, "symbols"), (3, "features")):
+        assert rows(printed, rf"CA-[DR], \d+ {quantity}", 3) == 2 * number
+    assert rows(printed, r"\d+ symbols", 1) == 3
+
+
+def test_commands_are_measured_for_both_engines(printed):
+    assert re.search(r"il-morph predict.*: [\d.]+ s", printed)
+    for name in ("Russian, 1 epochs?, s by the clock", "Russian, 1 epochs?, s of CPU", "Finnish, 1 epoch, peak MB"):
+        assert rows(printed, name, 3) == 1
+
+
+def test_each_requirement_says_whether_it_holds(printed):
+    assert len(re.findall(r"^  (?:yes|NO) .*: [\d.]+ \([<>]= [\d.]+\)$", printed, re.M)) == 21
+
+
+def test_some_sections_alone(data):
+    pytest.importorskip("dynet")
+    pytest.importorskip("numba")
+    process = benchmark("--data", data, "--only=phases", "--epochs=1")
+    assert process.returncode == 0, process.stderr
+    assert rows(process.stdout, "CA-[DR]", 6) == 2
+    assert "il-morph" not in process.stdout and "decoding" not in process.stdout
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["--only=phases,speed"], "--only takes some of commands,.*, not 'speed'"),
+    (["--samples=0"], "--samples takes a whole number from 1, not '0'"),
+])
+def test_options_that_make_no_sense(arguments, message, data):
+    process = benchmark("--data", data, *arguments)
+    assert process.returncode == 2
+    assert re.search(f"benchmark.py: error: {message}", process.stderr)
 
 
 @pytest.mark.parametrize("arguments, message", [

@@ -86,7 +86,7 @@ class BeamSearch:
         at_end = self.positions == self.encoded.ends[self.owners]
         self.states = self.inference.step(self.encoded, self.owners, self.positions, self.last, self.states)
         log_probabilities = self.inference.log_probabilities(self.states, at_end)
-        parents, actions, scores = self._best_expansions(log_probabilities + self.scores[:, None])
+        parents, actions, scores = self._best_expansions(log_probabilities)
         ended = actions == END
         for row, score in zip(parents[ended], scores[ended]):
             owner = self.owners[row]
@@ -94,18 +94,27 @@ class BeamSearch:
             self.widths[owner] -= 1
         self._keep(parents[~ended], actions[~ended], scores[~ended])
 
-    def _best_expansions(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each sample the `width` best of all actions of all its rows: parent row, action, score."""
+    def _best_expansions(self, log_probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each sample the `width` best of all actions of all its rows: parent row, action, score.
+
+        They are among the best of each row, which are found first: the alphabet may be large.
+        """
+        actions = best_of_rows(log_probabilities, 1 if self.greedy else self.widths[self.owners].max())
+        scores = np.take_along_axis(log_probabilities, actions, axis=1) + self.scores[:, None]
         if self.greedy:
-            rows, actions = np.arange(len(scores)), scores.argmax(axis=1)
-            return rows, actions, scores[rows, actions]
+            return np.arange(len(scores)), actions[:, 0], scores[:, 0]
+        rows, columns, values = self._best_of_samples(scores)
+        return rows, actions[rows, columns], values
+
+    def _best_of_samples(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each sample the `width` best scores of its rows: row, column, score, best first."""
         _, first_row, sample = np.unique(self.owners, return_index=True, return_inverse=True)
         place = np.arange(len(self.owners)) - first_row[sample]
         number, widest = scores.shape[1], self.widths[self.owners].max()
         table = np.full((len(first_row), place.max() + 1, number), -np.inf)
         table[sample, place] = scores
         table = table.reshape(len(first_row), -1)
-        best = np.argpartition(-table, min(widest, table.shape[1]) - 1, axis=1)[:, :widest]
+        best = best_of_rows(table, widest)
         values = np.take_along_axis(table, best, axis=1)
         order = np.argsort(-values, axis=1, kind="stable")
         best, values = np.take_along_axis(best, order, axis=1), np.take_along_axis(values, order, axis=1)
@@ -133,6 +142,14 @@ class BeamSearch:
         ranked = sorted(self.found[n], key=lambda found: -found[0])
         return [Hypothesis(execute(actions, instance, vocabulary), actions, float(score))
                 for score, actions in ranked]
+
+
+def best_of_rows(scores: np.ndarray, number: int) -> np.ndarray:
+    """[row, k]: the columns of the so many highest scores of each row, or of all there are, in any order."""
+    if number == 1:
+        return scores.argmax(axis=1)[:, None]
+    first = max(0, scores.shape[1] - number)
+    return np.argpartition(scores, first, axis=1)[:, first:]
 
 
 def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:

@@ -1,0 +1,77 @@
+"""How the time grows with the length of words, the alphabet and the number of features: on generated data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Sequence
+
+from il_morph.data.formats import Sample
+from il_morph.model.search import BEAM_WIDTH
+from il_morph.transitions.actions import END
+from speed import CA_D, CA_R, LONG, Bench, Cells, cpu_seconds, of_all, take_turns
+
+FORMAT = "sigmorphon2017"
+INPUTS = 300  # to decode
+LIKED = 8.0  # what is added to the scores of the actions a decoded model shall take
+
+
+@dataclass(frozen=True)
+class Size:
+    length: int = 10
+    symbols: int = 30
+    features: int = 5
+
+
+SIZES = {"length": (5, 10, 20, 40, 80), "symbols": (30, 1000, 3000), "features": (5, 80, 320)}
+
+
+def generated(size: Size, number: int) -> list[Sample]:
+    """Random words whose last character changes, each with one of the features."""
+    random, alphabet = Random(1), symbols_of(size)
+    words = ["".join(random.choices(alphabet, k=size.length)) for _ in range(number)]
+    return [Sample(word, f"N;F{k % size.features}", word[:-1] + random.choice(alphabet))
+            for k, word in enumerate(words)]
+
+
+def all_seen(size: Size) -> list[Sample]:
+    """Samples that have every symbol and every feature: the vocabulary knows them."""
+    alphabet, features = symbols_of(size), ";".join(f"F{k}" for k in range(size.features))
+    words = ["".join(alphabet[k:k + size.length]) for k in range(0, size.symbols, size.length)]
+    return [Sample(word, f"N;{features}", word) for word in words]
+
+
+def symbols_of(size: Size) -> list[str]:
+    return [chr(0x4E00 + k) for k in range(size.symbols)]
+
+
+def bench_of(size: Size, samples: int) -> Bench:
+    """Trains on the generated samples alone."""
+    train = generated(size, samples)
+    bench = Bench(train + all_seen(size), generated(size, INPUTS), FORMAT)
+    bench.train = bench.train[:samples]
+    return bench
+
+
+def training_by(quantity: str, values: Sequence[int], samples: int) -> dict[tuple[str, int], Cells]:
+    """CA-D and CA-R with one quantity of all these sizes: one epoch, then the one that counts."""
+    rows = {}
+    for value in values:
+        bench = bench_of(replace(Size(), **{quantity: value}), samples)
+        cells = {name: {column: bench.timed(column, settings) for column in LONG}
+                 for name, settings in (("CA-D", CA_D), ("CA-R", CA_R))}
+        take_turns(of_all(cells), bench.train, range(2))
+        rows.update({(name, value): row for name, row in cells.items()})
+    return rows
+
+
+def decoding_by_alphabet(values: Sequence[int]) -> dict[int, float]:
+    """ms per input with a beam of 4, of a model that likes to copy its input and to end."""
+    return {value: decoding_time(replace(Size(), symbols=value)) for value in values}
+
+
+def decoding_time(size: Size) -> float:
+    bench = bench_of(size, 1)
+    bench.weights["output.b"][[END, bench.vocabulary.system.copy]] += LIKED
+    seconds, _ = cpu_seconds(lambda: bench.decode_in_bulk(bench.weights, BEAM_WIDTH))
+    return 1000 * seconds / INPUTS
