@@ -43,7 +43,8 @@ def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> 
     return load_predictor(listed, combine)
 
 
-def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: str = "ca-r", **flags: Any) -> AnyPredictor:
+def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: str = "ca-r",
+          **flags: Any) -> AnyPredictor:
     """Train a model as `il-morph train` does, and load it. Without `dev` (None) the training file is split.
 
     `flags` are those of the command with `_` for `-`: `epochs=20`, `test_path="test.tsv"`, `sigm2017format=True`,

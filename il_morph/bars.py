@@ -8,7 +8,8 @@ from typing import Iterable, Iterator, Optional
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-EPOCHS = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of at most {total_fmt} [{elapsed}, at most {remaining} left{postfix}]"
+EPOCHS = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of at most {total_fmt} [{elapsed}, at most {remaining} left" \
+         "{postfix}]"
 
 
 def bar(items: Iterable, what: str, unit: str = "sample") -> tqdm:

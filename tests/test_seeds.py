@@ -197,8 +197,8 @@ def test_seeds_go_on_from_their_checkpoints(data, results, tmp_path):
     flags = [flag for flag in NATIVE if not flag.startswith("--epochs")]
     whole = tmp_path / "whole"
     assert main(["train", *flags, "--dynet-seed=1", *arguments, str(whole)]) == 0
-    process = subprocess.Popen([sys.executable, "-m", "il_morph", "train", *flags, "--seeds=1", *arguments, str(results)],
-                               cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    command = [sys.executable, "-m", "il_morph", "train", *flags, "--seeds=1", *arguments, str(results)]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
     while not (results / "1" / "f.checkpoint").exists() and process.poll() is None:
         pass
     process.terminate()
@@ -238,7 +238,8 @@ def test_a_seed_that_fails_is_told_and_nobody_votes(data, results, capfd):
 
 
 @pytest.mark.parametrize("flags, message", [
-    (["--seeds="], "--seeds takes seeds"), (["--seeds=a"], "--seeds takes seeds"), (["--seeds=5-1"], "--seeds takes seeds"),
+    (["--seeds="], "--seeds takes seeds"), (["--seeds=a"], "--seeds takes seeds"),
+    (["--seeds=5-1"], "--seeds takes seeds"),
     (["--seeds=1-99999"], "at most 1000"), (["--seeds=9999999999"], "--seeds takes seeds up to 4294967295"),
     (["--seeds=1", "--jobs=0"], "--jobs takes a whole number from 1 up, not '0'"),
     (["--seeds=1", "--dynet-seed=2"], "--seeds and --dynet-seed exclude each other"),

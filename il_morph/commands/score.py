@@ -69,8 +69,8 @@ class Scorer:
 
     @property
     def summary(self) -> str:
-        means = (f"mean log probability {statistics.fmean(self.total):.4f} (summed over the action sequences in a beam of "
-                 f"{self.beam_width}), of the best sequence {statistics.fmean(self.best):.4f}" if self.total else "")
+        means = (f"mean log probability {statistics.fmean(self.total):.4f} (summed over the action sequences in a beam "
+                 f"of {self.beam_width}), of the best sequence {statistics.fmean(self.best):.4f}" if self.total else "")
         cannot = f"{self.unwritable:,} outputs cannot be written by the model" if self.unwritable else ""
         return "; ".join(filter(None, (means, cannot)))
 
@@ -83,6 +83,7 @@ def run(argv: list[str]) -> int:
     predictor = load_predictor([args["MODEL"]], AVERAGE)
     assert isinstance(predictor, Predictor)
     scorer = Scorer(predictor, width, args["--actions"])
-    answer(DataStream(args["FILE"], way_for(args, predictor), need_output=True), target, predictor, scorer.lines, AT_ONCE)
+    stream = DataStream(args["FILE"], way_for(args, predictor), need_output=True)
+    answer(stream, target, predictor, scorer.lines, AT_ONCE)
     log.info("%s", scorer.summary)
     return 0

@@ -1,4 +1,4 @@
-"""`il-morph train --seeds`: a model for each seed, each in a process of its own, then their vote, mean and deviation."""
+"""`il-morph train --seeds`: a model for each seed, each in a process of its own; their vote, mean and deviation."""
 from __future__ import annotations
 
 import hashlib
@@ -68,8 +68,8 @@ def seed_run(experiment: Experiment, flags: Sequence[str], root: RunFolder, seed
     training, folder = experiment.training, str(root.path / str(seed))
     test = [f"--test-path={files['test']}"] if files["test"] else []
     return SeedRun("", "", "", "", str(seed), folder, [
-        "train", *flags, f"--epochs={training.epochs}", f"--patience={training.patience}", f"--dynet-seed={seed}", *test,
-        str(files["train"]), str(files["dev"]), folder])
+        "train", *flags, f"--epochs={training.epochs}", f"--patience={training.patience}", f"--dynet-seed={seed}",
+        *test, str(files["train"]), str(files["dev"]), folder])
 
 
 def identity_of(run: PlannedRun, parts: Parts) -> dict[str, Any]:
@@ -87,8 +87,8 @@ def refuse_others(root: RunFolder, identity: dict[str, Any], force: bool) -> Non
         raise InputError(f"{root.path} holds a run of its own, without seeds; choose another folder")
     if not root.seeds_identity.exists():
         if root.seeds():
-            raise InputError(f"{root.path} holds other runs ({root.seeds()[0].path}); choose another folder, or start over "
-                             "with --force")
+            raise InputError(f"{root.path} holds other runs ({root.seeds()[0].path}); choose another folder, or start "
+                             "over with --force")
         return
     try:
         there = json.loads(read_bytes(root.seeds_identity))
@@ -138,7 +138,8 @@ def summary_of(root: RunFolder, runs: Sequence[PlannedRun], parts: Parts) -> dic
     return {"seeds": [int(run.seed) for run in runs], "scores": scores}
 
 
-def vote(root: RunFolder, runs: Sequence[PlannedRun], name: str, parts: Parts, samples: Sequence[Sample]) -> Optional[float]:
+def vote(root: RunFolder, runs: Sequence[PlannedRun], name: str, parts: Parts,
+         samples: Sequence[Sample]) -> Optional[float]:
     """Write what the seeds vote for, and its accuracy unless the samples are covered."""
     fmt = parts.format
     outputs = ensemble([read_predictions(run.results.predictions(name), fmt) for run in runs], fmt)
@@ -161,5 +162,4 @@ def as_text(summary: dict[str, Any]) -> str:
                              for each in scores.values())],
              ["vote", *(f"{each['vote']:.2f}" for each in scores.values())]]
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return "".join("  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-                   + "\n" for row in rows)
+    return "".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) + "\n" for row in rows)

@@ -1,4 +1,4 @@
-"""From lines to lines, for commands that ask a model: files in bulk and checked first, streams as their lines come in."""
+"""From lines to lines, for commands that ask a model: files are checked first, streams are answered line by line."""
 from __future__ import annotations
 
 import logging

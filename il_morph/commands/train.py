@@ -38,8 +38,9 @@ Engine:
   --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
 
 Data:
-  --split-by=UNIT           of FILE: lemma (all lines with the same input go to the same part) or line; lemma if not given
-                            and an input comes more than once, else line. With --test-path its parts are 90 and 10 percent
+  --split-by=UNIT           of FILE: lemma (all lines with the same input go to the same part) or line; lemma if not
+                            given and an input comes more than once, else line. With --test-path the parts are 90 and
+                            10 percent
   --split-seed=N            of FILE: what the draw of its parts depends on (default 1)
   (default)                 the columns of TRAIN-PATH are recognised, and it is said how they are read; what is
                             doubtful is refused
@@ -145,8 +146,9 @@ from il_morph.model.settings import (
     FIXED, MAX_BEAM_WIDTH, PRESETS, TIED, TRANSDUCER, ModelSettings, TrainingSettings, check_architecture, declarations)
 
 # Flags that are no settings of a model or of its training.
-OTHER_FLAGS = {"--seeds", "--jobs", "--split-by", "--split-seed", "--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--dynet-seed", "--dynet-mem",
-               "--dynet-autobatch", "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
+OTHER_FLAGS = {"--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--seeds", "--jobs",
+               "--split-by", "--split-seed", "--dynet-seed", "--dynet-mem", "--dynet-autobatch",
+               "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
                "--align-smart", "--align-cls", "--align-dumb"}
 WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
 TIED_WHY = {"action_input": "characters and actions share their embeddings: make them equal or use --no-param-tying",

@@ -62,7 +62,8 @@ def refuse_different(members: Sequence[Predictor], names: Sequence[str], error: 
         for name in names:
             one, another = (getattr(each.vocabulary.settings, name) for each in (first, other))
             if one != another:
-                raise error(f"{first.name} was trained with {name.replace('_', '-')} {one}, {other.name} with {another}")
+                flag = name.replace("_", "-")
+                raise error(f"{first.name} was trained with {flag} {one}, {other.name} with {another}")
 
 
 def refuse_different_data(members: Sequence[Predictor]) -> None:

@@ -82,8 +82,8 @@ class Unknown:
         if not self.affected:
             return None
         counted = [f"{feature} ({number:,})" for feature, number in self.features.most_common()]
-        return (f"{self.affected:,} of {self.samples:,} inputs have features or parts of speech that the model does not "
-                f"know and leaves out: {examples(counted, 5)}")
+        return (f"{self.affected:,} of {self.samples:,} inputs have features or parts of speech that the model does "
+                f"not know and leaves out: {examples(counted, 5)}")
 
     def about_forms(self) -> Optional[str]:
         """Letters that the model knows in their other Unicode form alone."""
@@ -255,8 +255,8 @@ class Predictor(AnyPredictor):
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
                mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
         if self.finds_one and (mass is not None or number != 1):
-            raise InputError("the model finds one output for each input, the best path of its lattice: ask for no more, "
-                             "nor for a share of the probability")
+            raise InputError("the model finds one output for each input, the best path of its lattice: ask for no "
+                             "more, nor for a share of the probability")
         found = self.hypotheses(samples, beam_width, batch_size)
         if mass is None:
             return [self._predictions(sample, hypotheses[:number]) for sample, hypotheses in zip(samples, found)]

@@ -72,8 +72,8 @@ def refuse_endless(system: TransitionSystem) -> None:
     """Where an action neither reads nor writes, infinitely many sequences write the same output."""
     special = {action for at_end in (False, True) for action in system.valid_actions(at_end, system.first_insert)}
     if special - {END} - system.advancing:
-        raise InputError(f"outputs of the transition system {system.name} have no score: it has actions that neither read "
-                         "nor write, so the ways to write an output have no end")
+        raise InputError(f"outputs of the transition system {system.name} have no score: it has actions that neither "
+                         "read nor write, so the ways to write an output have no end")
 
 
 @dataclass

@@ -29,7 +29,7 @@ from il_morph.training.schedule import Training
 from il_morph.training.phases import phases_of, train_phases
 from il_morph.transitions.actions import UNK
 from il_morph.transitions.systems import EditSystem
-from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.model.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 
