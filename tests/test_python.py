@@ -134,6 +134,14 @@ def test_the_beam_widens_until_the_mass_is_reached():
     assert sum(each.probability for each in narrow) < 0.6 < sum(each.probability for each in wide)
 
 
+def test_a_mass_that_no_beam_reaches_is_warned_about(monkeypatch, caplog, predictor):
+    monkeypatch.setattr("il_morph.model.predictor.WIDEST", 8)
+    found = predictor.nbest(ITEMS, mass=1.0)
+    assert all(1 <= len(each) <= 8 for each in found)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the outputs of {len(ITEMS)} inputs reach less than 1 of the probability with a beam of 8"]
+
+
 def test_outputs_of_several_action_sequences_are_merged():
     ways = [Prediction("a", -1.0, "a"), Prediction("b", -1.2, "b"), Prediction("b", -1.3, "-a +b"),
             Prediction("c", -900.0, "c")]

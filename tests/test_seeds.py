@@ -1,9 +1,12 @@
 """`il-morph train` with one file, and with several seeds."""
 import json
+import os
 import re
 import statistics
+import struct
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -255,6 +258,26 @@ def test_python_trains_seeds_and_splits_a_file(file, results):
     predictor = il_morph.train(file, None, results, seeds="1-2", jobs=2, **flags)
     assert len(predictor.members) == 2
     assert len(predictor.predict([("walk", "V;PST")])) == 1
+
+
+# The bar
+
+def test_a_terminal_shows_all_epochs_and_the_time_left(data, results):
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    terminal, side = os.openpty()
+    command = [sys.executable, "-m", "il_morph", "train", *NATIVE, data("train"), data("dev"), str(results)]
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=side)
+    os.close(side)
+    shown = b""
+    with suppress(OSError):  # the end of a terminal
+        while True:
+            shown += os.read(terminal, 4096)
+    os.close(terminal)
+    assert process.wait(60) == 0
+    assert re.search(r"epochs: +50%\|.*1 of at most 2 \[\d+:\d+, at most \d+:\d+ left", shown.decode("utf-8", "replace"))
+    said = [line.rsplit("\r", 1)[-1] for line in shown.decode("utf-8", "replace").split("\r\n")]
+    assert sum(line.startswith("il-morph: il epoch ") for line in said) == 2  # on lines of their own
 
 
 # Help

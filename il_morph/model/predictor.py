@@ -266,6 +266,9 @@ class Predictor(AnyPredictor):
             twice = min(2 * max(beam_width, 1), WIDEST)
             for n, wider in zip(short, self.ranked([samples[n] for n in short], None, twice, mass, batch_size)):
                 ranked[n] = wider
+        elif short:
+            log.warning("the outputs of %d inputs reach less than %g of the probability with a beam of %d", len(short),
+                        mass, beam_width)
         return [up_to_mass(predictions, mass)[:number] for predictions in ranked]
 
     def hypotheses(self, samples: Sequence[Sample], beam_width: int = BEAM_WIDTH, batch_size: int = 128,
