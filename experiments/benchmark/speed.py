@@ -107,8 +107,8 @@ class Bench:
         for settings in (*OBJECTIVES.values(), MRT):
             learner = self.timed("numba", settings).learner
             learner.begin_epoch(0)
-            for number in (1, 2):
-                learner.update(self.train[:number])
+            for batch in (*([instance] for instance in self.train[:CHUNK]), self.train[:CHUNK]):
+                learner.update(batch)
 
     # learners
 
