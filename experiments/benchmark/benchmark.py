@@ -6,6 +6,7 @@ Usage:
 Options:
   --only=LIST          some sections: commands,training,batches,phases,decoding,growth (default: all)
   --data=DIR           the data, laid out as by bin/fetch_data.sh (default: data of the project, or ../shared/data)
+  --lines=N            samples of each data set to train on, at most [default: 200]
   --epochs=N           timed epochs of training after the first one, for all learners [default: 2]
   --last-epoch=N       where the long training of CA-D and CA-R ends [default: 29]
   --inputs=N           inputs to decode [default: 1000]
@@ -37,7 +38,7 @@ from il_morph.errors import InputError, errors_for_people
 from tables import Requirement, Row, at_least, at_most, print_table
 
 SECTIONS = ("commands", "training", "batches", "phases", "decoding", "growth")
-NUMBERS = ("--epochs", "--last-epoch", "--inputs", "--samples", "--command-epochs")
+NUMBERS = ("--lines", "--epochs", "--last-epoch", "--inputs", "--samples", "--command-epochs")
 NEEDED = {"dynet_config": "pip install dyNET38", "numba": "pip install il-morph[fast]"}
 DYNET_MEMORY = "512,512,1536,256"  # MB: forward, backward, parameters of many models, scratch; none of them may grow
 
@@ -56,7 +57,8 @@ def main(arguments: dict) -> None:
         from sections import report_sections
 
         checks += report_sections(chosen, folder, numbers)
-    print("\nrequired:", *checks, sep="\n")
+    if checks:
+        print("\nrequired:", *checks, sep="\n")
 
 
 def chosen_sections(given: Optional[str]) -> list[str]:

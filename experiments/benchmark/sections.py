@@ -28,7 +28,7 @@ MOST_PER_BATCH = {5: 3.0, 32: 1.8}  # ms per sample
 
 def report_sections(chosen: Sequence[str], folder: Path, numbers: dict[str, int]) -> list[Requirement]:
     """Those that are chosen, in this order."""
-    print("\nCPU time of one thread. Stock: the same network on DyNet's LSTM builders; numba, numpy: the native engine.")
+    print("\nCPU time of one thread. Stock: the same network on DyNet's LSTM builders; numba, numpy: native engine.")
     checks: list[Requirement] = []
     for data in (RUSSIAN, FINNISH):
         checks += report_data(data, chosen, folder, numbers)
@@ -49,7 +49,7 @@ def report_data(data: DataSet, chosen: Sequence[str], folder: Path, numbers: dic
     names = [name for name in measured if name in chosen and (data == RUSSIAN or name in ("training", "decoding"))]
     if not names:
         return []
-    bench = Bench(data.train(folder), data.dev(folder)[:numbers["--inputs"]], data.format)
+    bench = Bench(data.train(folder)[:numbers["--lines"]], data.dev(folder)[:numbers["--inputs"]], data.format)
     bench.load_kernels()
     print(f"\n{data.name}: {len(bench.train)} samples, {len(bench.vocabulary.actions)} actions, "
           f"{bench.vocabulary.number_of_slots + 1} features", flush=True)

@@ -107,8 +107,8 @@ class Bench:
         for settings in (*OBJECTIVES.values(), MRT):
             learner = self.timed("numba", settings).learner
             learner.begin_epoch(0)
-            for number in (1, 2):
-                learner.update(self.train[:number])
+            for batch in (*([instance] for instance in self.train[:CHUNK]), self.train[:CHUNK]):
+                learner.update(batch)
 
     # learners
 
@@ -183,8 +183,9 @@ class Bench:
         for first in range(0, len(self.dev), quarter):
             seconds, (instances, found) = cpu_seconds(lambda: self.decode_in_bulk(weights, width))
             bulk.append(seconds)
-            seconds, some = cpu_seconds(lambda: [one_by_one(i).output for i in instances[first:first + quarter]])
-            single, outputs = single + seconds, outputs + some
+            some = instances[first:first + quarter]
+            seconds, found_singly = cpu_seconds(lambda some=some: [one_by_one(instance).output for instance in some])
+            single, outputs = single + seconds, outputs + found_singly
         same = sum(hypotheses[0].output == output for hypotheses, output in zip(found, outputs))
         inputs = len(self.dev)
         return Decoding(1000 * statistics.median(bulk) / inputs, 1000 * single / inputs, same)
