@@ -162,7 +162,7 @@ def test_a_model_file_without_an_architecture_is_of_the_transducer(tmp_path):
 
 
 @pytest.mark.parametrize("setting, value, reason", [
-    ("architecture", "lstm", "unknown architecture 'lstm'"),
+    ("architecture", "lstm", "the setting architecture cannot be 'lstm'"),
     ("param_tying", False, "the architecture soft does not have its param_tying"),
 ])
 def test_a_model_file_whose_settings_do_not_fit_is_refused(tmp_path, setting, value, reason):

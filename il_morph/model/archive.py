@@ -1,15 +1,33 @@
-"""Archives of arrays: one zip with a JSON header and `.npy` members, stored, without pickle. Nothing in it is ever run."""
+"""Archives of arrays: one zip with a JSON header and `.npy` members, stored, without pickle. Nothing in it is ever run.
+
+Nothing in a file is believed: sizes are compared with what is really there before memory is taken for them.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+import lzma
+import re
+import struct
 import zipfile
-from typing import Any
+import zlib
+from collections import Counter
+from contextlib import contextmanager
+from math import prod
+from typing import Any, Iterator
 
 import numpy as np
 
 HEADER = "header.json"
+LARGEST_HEADER = 16 * 2**20  # bytes
+ENCRYPTED = 0x1  # a flag of a zip member
+# Of the .npy format what NumPy writes for an array of numbers. NumPy's own reader takes memory for any shape it is told.
+NPY_HEADER = re.compile(rb"\x93NUMPY\x01\0..\{'descr': '([<|][biuf]\d)', 'fortran_order': (True|False), "
+                        rb"'shape': \(((?:\d{1,12}, ?){0,8}\d{0,12})\), \} *\n", re.DOTALL)
+# What damaged or hostile content can lead to, here and in what reads the header.
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, LookupError, ValueError, TypeError,
+           AttributeError, ArithmeticError, NotImplementedError, RuntimeError, MemoryError, OSError)
 Arrays = dict  # name -> array
 
 
@@ -29,9 +47,64 @@ def add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(zipfile.ZipInfo(name), data)  # a ZipInfo made by hand has a fixed date
 
 
+@contextmanager
+def opened_archive(content: bytes) -> Iterator[zipfile.ZipFile]:
+    """An archive whose members are stored, each once, and not larger than the file."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        for name, number in Counter(member.filename for member in members).most_common(1):
+            if number > 1:
+                raise ValueError(f"{shortened(name)} is there twice")
+        for member in members:
+            check_stored(member)
+        if sum(member.file_size for member in members) > len(content):
+            raise ValueError("its parts are larger than the whole")
+        yield archive
+
+
+def check_stored(member: zipfile.ZipInfo) -> None:
+    if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & ENCRYPTED:
+        raise ValueError(f"{shortened(member.filename)} is compressed or encrypted")
+    if member.compress_size != member.file_size:
+        raise ValueError(f"{shortened(member.filename)} has two sizes")
+
+
 def read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    return json.loads(archive.read(HEADER).decode("utf-8"))
+    size = archive.getinfo(HEADER).file_size
+    if size > LARGEST_HEADER:
+        raise ValueError(f"its header has {size:,} bytes, more than {LARGEST_HEADER:,}")
+    header = json.loads(archive.read(HEADER).decode("utf-8"))
+    if not isinstance(header, dict):
+        raise ValueError("its header is no object")
+    return header
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    return np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
+    """The array of a member that has exactly the size its shape needs."""
+    data = archive.read(f"{name}.npy")
+    start = NPY_HEADER.match(data)
+    if start is None:
+        raise ValueError(f"{name} is no array of numbers")
+    dtype, by_columns, listed = np.dtype(start[1].decode()), start[2] == b"True", start[3].decode()
+    shape = tuple(int(size) for size in listed.split(",") if size.strip())
+    needed, there = prod(shape) * dtype.itemsize, len(data) - start.end()
+    if needed != there:
+        raise ValueError(f"{name} has {there:,} bytes and needs {needed:,} for its shape")
+    return np.frombuffer(data, dtype, offset=start.end()).reshape(shape, order="F" if by_columns else "C").copy()
+
+
+def shortened(text: str) -> str:
+    """Something of a file that may be long, for a message on one line."""
+    return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+def describe(error: BaseException) -> str:
+    """What is wrong with an archive, on one line."""
+    if isinstance(error, KeyError) and error.args:
+        return f"{error.args[0]} is missing"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for it"
+    if isinstance(error, RecursionError):
+        return "its header is too deep"
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 200 else text[:200] + "…"

@@ -14,7 +14,6 @@ names: see il_morph/model/architectures.py.
 
 from __future__ import annotations
 
-import io
 import os
 import zipfile
 from dataclasses import dataclass, field
@@ -24,7 +23,16 @@ import numpy as np
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, write_atomically
 from il_morph.model.architectures import architecture_of
-from il_morph.model.archive import archive_bytes, read_array, read_header
+from il_morph.model.archive import (
+    DAMAGED,
+    HEADER,
+    archive_bytes,
+    describe,
+    opened_archive,
+    read_array,
+    read_header,
+    shortened,
+)
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.results import RunFolder
@@ -55,33 +63,47 @@ def load_model(path: PathLike) -> Model:
         path = RunFolder(path).model
     content = read_bytes(path)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with opened_archive(content) as archive:
             return read_archive(archive, path)
-    except (zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except DAMAGED as error:
         raise InputError(f"{path} is not a whole il-morph model ({describe(error)}): "
                          "give the f.model of a training run, or train it again") from error
-
-
-def describe(error: Exception) -> str:
-    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
     header = read_header(archive)
     if header["format"] != FORMAT:
-        raise ValueError(f"its format is {header['format']!r}")
+        raise ValueError(f"its format is {shortened(str(header['format']))}")
+    if type(header["version"]) is not int or header["version"] < 1:
+        raise ValueError("its version is no number from 1 up")
     if header["version"] > VERSION:
         raise InputError(f"{path} was written by a newer il-morph (model version {header['version']}, "
                          f"this program reads up to {VERSION}): upgrade il-morph")
     settings = ModelSettings.from_dict(header["settings"])
     vocabulary = Vocabulary.from_dict(header["vocabulary"], settings)
-    shapes = architecture_of(vocabulary).shapes
-    weights = {name: read_weight(archive, name, shape) for name, shape in shapes.items()}
-    return Model(vocabulary, weights, header.get("training", {}))
+    training = header.get("training", {})
+    if not isinstance(training, dict):
+        raise ValueError("what it says of its training is no object")
+    return Model(vocabulary, read_weights(archive, architecture_of(vocabulary).shapes), training)
+
+
+def read_weights(archive: zipfile.ZipFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """All weights of an architecture, and no others."""
+    unknown = sorted({*archive.namelist()} - {HEADER} - {f"{name}.npy" for name in shapes})
+    if unknown:
+        raise ValueError(f"{shortened(unknown[0])} does not belong into it")
+    missing = sorted({f"{name}.npy" for name in shapes} - {*archive.namelist()})
+    if missing:
+        raise KeyError(missing[0])
+    return {name: read_weight(archive, name, shape) for name, shape in shapes.items()}
 
 
 def read_weight(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> np.ndarray:
     array = read_array(archive, name)
     if array.shape != shape:
         raise ValueError(f"{name} has shape {list(array.shape)}, not {list(shape)}")
-    return array.astype(np.float32)
+    if array.dtype != np.float32:
+        raise ValueError(f"{name} is of type {array.dtype}, not float32")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} has weights that are infinite or no numbers, as of a training that diverged")
+    return array

@@ -276,7 +276,9 @@ class Predictor(AnyPredictor):
         """All hypotheses of the beam for each sample, best first."""
         instances = [self.vocabulary.instance(sample) for sample in samples]
         with one_thread():
-            return decode(self.inference, instances, beam_width, batch_size, progress)
+            found = decode(self.inference, instances, beam_width, batch_size, progress)
+        refuse_nonsense(found, samples, self.name)
+        return found
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
         """The log probability of given outputs, for (input, features, output)."""
@@ -303,6 +305,14 @@ class Predictor(AnyPredictor):
         return (f"<{self.name}: {vocabulary.system.name} transducer{how}; reads {vocabulary.format.described(3)}; "
                 f"{len({*vocabulary.characters.symbols} - {*vocabulary.system.specials})} characters"
                 f"{features if vocabulary.format.separator else ''}>")
+
+
+def refuse_nonsense(found: Sequence[Sequence[Hypothesis]], samples: Sequence[Sample], name: str) -> None:
+    """Weights that are too large for 32 bits make probabilities that are no numbers, and then there is no best output."""
+    for sample, hypotheses in zip(samples, found):
+        if not hypotheses or math.isnan(hypotheses[0].log_probability):
+            raise InputError(f"{name} has no output for {sample.input!r}: its weights are too large to compute with; "
+                             "train it again")
 
 
 def names_of_pos(feature: str) -> tuple[str, str]:

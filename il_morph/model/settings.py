@@ -6,6 +6,7 @@ the model file and the Python interface check values against these declarations.
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, Optional, Sequence, Union
 
@@ -82,15 +83,15 @@ class ModelSettings:
 
     @classmethod
     def from_dict(cls, values: dict) -> "ModelSettings":
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(values) - known)
+        """Those of a model file, where older ones lack some. A ValueError for what no training could have set."""
+        known = {field.name: field for field in fields(cls)}
+        unknown = sorted(set(values) - set(known))
         if unknown:
             raise ValueError(f"unknown settings: {', '.join(unknown)}")
+        for name, value in values.items():
+            check_value(known[name], value)
         settings = cls(**values)
-        if settings.architecture not in FIXED:
-            raise ValueError(f"unknown architecture {settings.architecture!r}")
-        if settings.misfits:
-            raise ValueError(f"the architecture {settings.architecture} does not have its {', '.join(settings.misfits)}")
+        check_together(settings)
         return settings
 
     @property
@@ -179,6 +180,27 @@ def check_architecture(settings: ModelSettings) -> None:
                          "leave the flag out")
     if settings.architecture == HAEM_2017 and not settings.mlp:
         raise InputError(f"--architecture={HAEM_2017} has a hidden layer: give its size with --mlp")
+
+
+def check_value(declared: Field, value: Any) -> None:
+    """A ValueError if it is no value of this setting."""
+    bounds, kind = declared.metadata, type(declared.default)
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise ValueError(f"the setting {declared.name} is {reprlib.repr(value)}, which is not of type {kind.__name__}")
+    if value not in bounds.get("choices", (value,)) or not bounds.get("low", value) <= value <= bounds.get("high", value):
+        raise ValueError(f"the setting {declared.name} cannot be {reprlib.repr(value)}")
+
+
+def check_together(settings: ModelSettings) -> None:
+    """A ValueError if its architecture does not have these settings, or they do not fit each other."""
+    settings.data_format
+    tied = TIED[settings.architecture] if settings.param_tying else ()
+    if len({getattr(settings, name) for name in tied}) > 1:
+        raise ValueError(f"the settings {', '.join(tied)} are not equal")
+    if settings.avm_feat_format and not settings.feat_input:
+        raise ValueError("the settings feat_input and avm_feat_format do not fit each other")
+    if settings.misfits:
+        raise ValueError(f"the architecture {settings.architecture} does not have its {', '.join(settings.misfits)}")
 
 
 def declarations() -> dict[str, Field]:

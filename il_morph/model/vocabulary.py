@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Iterable, Optional, Sequence
 
@@ -169,11 +170,49 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, lists: dict, settings: ModelSettings) -> "Vocabulary":
-        actions = Index(lists["actions"])
-        characters = actions if settings.param_tying else Index(lists["characters"])
-        optional = {name: Index(lists[name]) if name in lists else None for name in ("pos", "attributes")}
-        return cls(settings, characters, actions, Index(lists["features"]), **optional,
-                   bundles=counted_bundles(lists.get("bundles", [])))
+        """The indices of a model file. A ValueError for what no training could have made."""
+        check_names(lists, settings)
+        specials = settings.system.specials
+        actions = checked_index(lists, "actions", specials, of_characters=True)
+        characters = (actions if settings.param_tying else
+                      checked_index(lists, "characters", specials[:END + 1], of_characters=True))
+        pos = checked_index(lists, "pos", [UNK_SYMBOL]) if settings.embeds_pos else None
+        features = checked_index(lists, "features", [UNK_SYMBOL])
+        attributes = checked_index(lists, "attributes", []) if settings.avm_feat_format else None
+        if attributes is not None and {*attributes.symbols} != {*map(attribute, features.symbols[1:])}:
+            raise ValueError("its attributes are not those of its features")
+        return cls(settings, characters, actions, features, pos, attributes, counted_bundles(lists.get("bundles", [])))
+
+
+def check_names(lists: dict, settings: ModelSettings) -> None:
+    """There is a list of symbols for each index that the settings ask for. Older files have no bundles."""
+    needed = {"characters", "actions", "features", *["pos"] * settings.embeds_pos, *["attributes"] * settings.avm_feat_format}
+    if not isinstance(lists, dict) or {*lists} - {"bundles"} != needed:
+        raise ValueError(f"its vocabulary is not that of its settings: {', '.join(sorted(needed))}")
+    if settings.param_tying and lists["characters"] != lists["actions"]:
+        raise ValueError("its characters and actions differ, although they are tied")
+
+
+def checked_index(lists: dict, name: str, specials: Sequence[str], of_characters: bool = False) -> Index:
+    """An index of different symbols, the special ones first; in one of characters the others are single characters."""
+    symbols = lists[name]
+    if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
+        raise ValueError(f"its {name} are no list of symbols")
+    if symbols[:len(specials)] != [*specials]:
+        raise ValueError(f"its {name} do not begin with {', '.join(specials)}")
+    if len({*symbols}) < len(symbols):
+        raise ValueError(f"its {name} are not all different")
+    others = symbols[len(specials):]
+    if of_characters and any(len(symbol) != 1 for symbol in others):
+        raise ValueError(f"its {name} are not all single characters")
+    refuse_unwritable(others, name)
+    return Index(symbols)
+
+
+def refuse_unwritable(symbols: Iterable[str], name: str) -> None:
+    """A symbol with a line feed or a tab would break the lines that are written, and half a character all of them."""
+    if any(re.search("[\n\t\ud800-\udfff]", symbol) for symbol in symbols):
+        raise ValueError(f"its {name} have a line feed, a tab or half a character among them")
 
 
 def counted_bundles(pairs: Sequence) -> dict[str, int]:
@@ -181,6 +220,7 @@ def counted_bundles(pairs: Sequence) -> dict[str, int]:
     bundles = {tag: number for tag, number in pairs}
     if not all(isinstance(tag, str) and type(number) is int and number > 0 for tag, number in bundles.items()):
         raise ValueError("its bundles are no pairs of features and a number")
+    refuse_unwritable(bundles, "bundles")
     return bundles
 
 

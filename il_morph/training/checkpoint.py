@@ -6,7 +6,6 @@ The file is an archive of arrays like the model file. `weights/…` are those of
 
 from __future__ import annotations
 
-import io
 import zipfile
 from dataclasses import asdict, dataclass, field
 from random import Random
@@ -14,13 +13,11 @@ from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, write_atomically
-from il_morph.model.archive import Arrays, archive_bytes, read_array, read_header
+from il_morph.model.archive import DAMAGED, Arrays, archive_bytes, describe, opened_archive, read_array, read_header
 from il_morph.training.course import Course, Epoch
 
 FORMAT, VERSION = "il-morph checkpoint", 1
 GROUPS = ("weights", "best", "optimizer")
-DAMAGED = (zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError, IndexError, OSError,
-           NotImplementedError, RuntimeError, OverflowError)
 
 
 @dataclass
@@ -60,10 +57,10 @@ def as_header(epoch: Optional[Epoch]) -> Optional[dict[str, Any]]:
 def load_checkpoint(path: PathLike) -> Checkpoint:
     content = read_bytes(path)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with opened_archive(content) as archive:
             return read_checkpoint(archive)
     except DAMAGED as error:
-        raise InputError(f"{path} is not a whole checkpoint ({error}): the training cannot go on from it; "
+        raise InputError(f"{path} is not a whole checkpoint ({describe(error)}): the training cannot go on from it; "
                          "start over with --force") from error
 
 

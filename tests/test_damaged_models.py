@@ -1,0 +1,278 @@
+"""Damaged and hostile model files and checkpoints: one clear error, whatever is in them."""
+import io
+import json
+import struct
+import zipfile
+from random import Random
+
+import numpy as np
+import pytest
+
+from il_morph.commands import main
+from il_morph.data.formats import Sample
+from il_morph.errors import InputError
+from il_morph.model.archive import LARGEST_HEADER
+from il_morph.model.modelfile import load_model, save_model
+from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from il_morph.training.course import Course
+from tests.cli import error_of
+from tests.random_models import random_model
+from tests.test_modelfile import header, members, npy, rewrite
+
+
+@pytest.fixture
+def path(tmp_path):
+    save_model(tmp_path / "f.model", random_model())
+    return tmp_path / "f.model"
+
+
+def changed(path, part, **values):
+    """The header with other settings, or another vocabulary."""
+    return header(path, **{part: {**json.loads(members(path)["header.json"])[part], **values}})
+
+
+def refused(path) -> str:
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    message = str(caught.value)
+    assert "f.model is not a whole il-morph model (" in message and "\n" not in message and len(message) < 600
+    return message
+
+
+# Weights
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers_or_infinite_are_refused(path, value, tmp_path, capsys):
+    weight = random_model().weights["decoder.0.h2i"]
+    weight[1, 2] = value
+    rewrite(path, **{"decoder.0.h2i.npy": npy(weight)})
+    assert "decoder.0.h2i has weights that are infinite or no numbers" in refused(path)
+    (tmp_path / "in").write_text("walk\twalked\tV;PST\n")
+    assert "decoder.0.h2i" in error_of(capsys, "predict", str(path), str(tmp_path / "in"), str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("flags", [[], ["--beam-width=1"], ["--nbest=2"], ["--mass=0.9"], ["--format=json"]])
+def test_weights_that_are_too_large_to_compute_with_give_no_output_and_an_error(path, flags, tmp_path, capsys):
+    weights = {name: np.sign(weight) * np.float32(3e38) for name, weight in random_model().weights.items()}
+    rewrite(path, **{f"{name}.npy": npy(weight.astype(np.float32)) for name, weight in weights.items()})
+    (tmp_path / "in").write_text("walk\twalked\tV;PST\nmouse\tmice\tN;PL\n")
+    with np.errstate(all="ignore"):
+        message = error_of(capsys, "predict", *flags, str(path), str(tmp_path / "in"), str(tmp_path / "out"))
+    assert "has no output for" in message and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("flags", [[], ["--beam-width=1"], ["--format=json"], ["--beam-width=30"]])
+def test_predict_writes_exactly_as_many_lines_as_it_reads(path, flags, tmp_path):
+    lines = [f"{word * repeated}\t{tag}\n" for word in ("w", "walk", "Ω", "q k") for tag in ("V;PST", "N;PL", "X")
+             for repeated in (1, 7, 40)]
+    (tmp_path / "in").write_text("".join(lines), encoding="utf-8")
+    assert main(["predict", *flags, str(path), str(tmp_path / "in"), str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out").read_bytes().count(b"\n") == len(lines)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int32, np.bool_, np.complex64, ">f4"])
+def test_weights_are_32_bit_floats(path, dtype):
+    rewrite(path, **{"output.b.npy": npy(random_model().weights["output.b"].astype(dtype))})
+    assert "output.b" in refused(path)
+
+
+@pytest.mark.parametrize("shape", ["(1000000000000,)", "(-1,)", "(2, 3)", "(10**9,)", "()", "(0,)", "(True,)", "x", "(" * 90,
+                                   "(" + "9" * 5000 + ",)", "((" + "1," * 9 + "),)"])
+def test_a_shape_that_lies_is_found_out_before_memory_is_taken(path, shape):
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
+    rewrite(path, **{"output.b.npy": content})
+    refused(path)
+
+
+def test_bytes_beyond_a_weight_are_refused(path):
+    rewrite(path, **{"output.b.npy": members(path)["output.b.npy"] + b"more"})
+    assert "output.b has" in refused(path)
+
+
+# The zip
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressed_members_are_refused(path, method):
+    content = members(path)
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    assert "is compressed or encrypted" in refused(path)
+
+
+@pytest.mark.parametrize("offset, value", [(8, 0x01), (8, 0x20), (8, 0x41), (10, 99), (10, 14), (6, 200), (24, 0xFF), (45, 0x7F)])
+def test_fields_of_the_directory_that_lie_are_found_out(path, offset, value):
+    """Encryption, patches, unknown compression, a version to come, a huge size, a place beyond the file."""
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + offset] = value
+    path.write_bytes(bytes(data))
+    refused(path)
+
+
+def test_members_that_are_there_twice_or_do_not_belong_are_refused(path):
+    whole = path.read_bytes()
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning):
+        archive.writestr("output.b.npy", members(path)["output.b.npy"])
+    assert "'output.b.npy' is there twice" in refused(path)
+    path.write_bytes(whole)
+    rewrite(path, **{"../more.npy": npy(np.zeros(3, dtype=np.float32))})
+    assert "'../more.npy' does not belong" in refused(path)
+
+
+# The header
+
+def test_a_header_beyond_the_limit_is_not_read(path):
+    rewrite(path, **{"header.json": b" " * (LARGEST_HEADER + 1)})
+    assert "its header has 16,777,217 bytes" in refused(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"format":' * 200_000, "1" * 10_000, "{\"version\": 1e999}", "\ud800", "NaN"])
+def test_headers_that_are_deep_long_or_odd_are_refused(path, text):
+    rewrite(path, **{"header.json": text.encode("utf-8", "surrogatepass")})
+    refused(path)
+
+
+@pytest.mark.parametrize("values", [
+    {"input": 10**9}, {"input": 0}, {"enc_layers": 10**6}, {"enc_hidden": True}, {"dec_hidden": 7.0}, {"mlp": -1}, {"mlp": None},
+    {"lucky_w": float("nan")}, {"lucky_w": 1e308}, {"nonlin": "sine"}, {"nonlin": ["ReLU"]}, {"vanilla_lstm": 1},
+    {"architecture": "other"}, {"unicode": "nfkc"}, {"format": 7}, {"format": None}, {"action_input": 9}, {"tag_wraps": "none"},
+    {"architecture": "soft"}, {"architecture": "haem-2017"}, {"feat_input": 0, "avm_feat_format": True}, {"input": "9" * 9999},
+])
+def test_settings_that_no_training_has_are_refused(path, values):
+    rewrite(path, **changed(path, "settings", **values))
+    refused(path)
+
+
+SPECIALS = ["<UNK>", "⟪", "⟫", "<DEL>", "<COPY>"]
+
+
+@pytest.mark.parametrize("values", [
+    {"actions": ["a"], "characters": ["a"]}, {"features": ["PST"]}, {"features": []}, {"pos": ["V"]}, {"pos": None}, {"pos": "<UNK>"},
+    {"actions": [*SPECIALS, "ab"], "characters": [*SPECIALS, "ab"]}, {"actions": [*SPECIALS, ""], "characters": [*SPECIALS, ""]},
+    {"actions": [*SPECIALS, "a", "a"], "characters": [*SPECIALS, "a", "a"]}, {"features": ["<UNK>", 7]}, {"novelty": []},
+    {"actions": [*SPECIALS, "\n"], "characters": [*SPECIALS, "\n"]}, {"actions": [*SPECIALS, "\t"], "characters": [*SPECIALS, "\t"]},
+    {"actions": [*SPECIALS, "\ud800"], "characters": [*SPECIALS, "\ud800"]}, {"characters": SPECIALS}, {"attributes": ["PST"]},
+    {"bundles": [["V;PST"]]}, {"bundles": [["V;PST", 0]]}, {"bundles": [["V\nPST", 1]]}, {"bundles": 7}, {"bundles": [[[], 1]]},
+])
+def test_a_vocabulary_that_no_training_makes_is_refused(path, values):
+    rewrite(path, **changed(path, "vocabulary", **values))
+    refused(path)
+
+
+def test_attributes_are_those_of_the_features(path):
+    save_model(path, random_model(format="sigmorphon2016", avm_feat_format=True))
+    load_model(path)
+    rewrite(path, **changed(path, "vocabulary", attributes=["other"]))
+    assert "its attributes are not those of its features" in refused(path)
+
+
+@pytest.mark.parametrize("values", [{"version": 0}, {"version": True}, {"version": 1.0}, {"training": []}, {"format": ["x"] * 9999}])
+def test_other_parts_of_the_header_are_checked(path, values):
+    rewrite(path, **header(path, **values))
+    refused(path)
+
+
+def test_files_of_version_1_0_are_still_read(path):
+    """They lack settings and bundles that came later."""
+    content = json.loads(members(path)["header.json"])
+    for name in ("architecture", "unicode"):
+        del content["settings"][name]
+    del content["vocabulary"]["bundles"]
+    rewrite(path, **{"header.json": json.dumps(content)})
+    copy = load_model(path)
+    assert copy.vocabulary.settings == random_model().vocabulary.settings
+    assert all(np.array_equal(weight, random_model().weights[name]) for name, weight in copy.weights.items())
+
+
+# Chance
+
+def mutated(data: bytes, chance: Random) -> bytes:
+    """Flipped bits (often in the headers and the directory), a piece cut out, the end cut off, pieces exchanged."""
+    kind = chance.choice(["flip", "flip headers", "flip headers", "end", "cut", "repeat", "overwrite"])
+    start = chance.randrange(len(data))
+    length = min(chance.choice([1, 2, 30, 500]), len(data) - start)
+    if kind.startswith("flip"):
+        places = [place for mark in (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY") for place in found(data, mark)]
+        content = bytearray(data)
+        for _ in range(chance.choice([1, 1, 3])):
+            place = start if kind == "flip" else chance.choice(places) + chance.randrange(46)
+            content[min(place, len(data) - 1)] ^= 1 << chance.randrange(8)
+        return bytes(content)
+    if kind == "overwrite":
+        return data[:start] + chance.choice([b"\0", b"\xff", b"PK"]) * length + data[start + length:]
+    ends = {"end": b"", "cut": data[start + length:], "repeat": data[start:start + length] + data[start:]}
+    return data[:start] + ends[kind]
+
+
+def found(data: bytes, mark: bytes) -> list:
+    places, place = [], data.find(mark)
+    while place >= 0:
+        places.append(place)
+        place = data.find(mark, place + 1)
+    return places
+
+
+def with_surgery(content: dict, chance: Random) -> bytes:
+    """Members that are exchanged, left out or mutated one by one, in a zip that is whole."""
+    content = dict(content)
+    one, other = chance.sample(sorted(content), 2)
+    kind = chance.choice(["exchange", "drop", "mutate", "mutate", "header", "header", "header"])
+    if kind == "exchange":
+        content[one], content[other] = content[other], content[one]
+    elif kind == "drop":
+        del content[one]
+    else:
+        name = "header.json" if kind == "header" else one
+        content[name] = mutated(content[name] + b"PK\x01\x02", chance)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def outcome(load, path, use) -> str:
+    """Either it is read and can be used, or there is one clear error; all else is raised."""
+    try:
+        loaded = load(path)
+    except InputError as error:
+        assert str(path) in str(error) and "\n" not in str(error)
+        return "refused"
+    use(loaded)
+    return "read"
+
+
+def use_model(model) -> None:
+    from il_morph.model.predictor import Predictor
+
+    predictor = Predictor(model)
+    assert len(predictor.predict([("walk", "V;PST"), ("Ωk", "X")])) == 2
+    repr(predictor)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_mutation_of_a_model_leads_to_anything_but_an_error(path, seed):
+    chance = Random(seed)
+    save_model(path, random_model(samples=[Sample("walk", "V;PST", "walked"), Sample("ox", "N;PL", "oxen")]))
+    whole, content = path.read_bytes(), members(path)
+    outcomes = []
+    for number in range(150):
+        path.write_bytes(mutated(whole, chance) if number % 2 else with_surgery(content, chance))
+        outcomes.append(outcome(load_model, path, use_model))
+    assert outcomes.count("refused") > 75
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_mutation_of_a_checkpoint_leads_to_anything_but_an_error(tmp_path, seed):
+    chance, path = Random(seed), tmp_path / "f.checkpoint"
+    arrays = {"one": np.ones((3, 2), dtype=np.float32), "two": np.zeros(4, dtype=np.float32)}
+    course = Course([], None, None, arrays)
+    save_checkpoint(path, Checkpoint({"seed": 1}, 0, course, [0, 1], Random(1), ["epoch"], 1.5, arrays, arrays))
+    whole, content = path.read_bytes(), members(path)
+    outcomes = []
+    for number in range(150):
+        path.write_bytes(mutated(whole, chance) if number % 2 else with_surgery(content, chance))
+        outcomes.append(outcome(load_checkpoint, path, lambda checkpoint: checkpoint.weights))
+    assert outcomes.count("refused") > 50
