@@ -38,6 +38,11 @@ def parse_arguments(doc: str, argv: Sequence[str]) -> Arguments:
         raise UsageError(complaint or "the arguments do not fit the usage", usage) from None
 
 
+def usage_error(doc: str, message: str) -> UsageError:
+    """Arguments that fit the usage text by their number alone."""
+    return UsageError(message, docopt.printable_usage(doc).strip())
+
+
 def integer(args: Arguments, flag: str, minimum: Optional[int] = None, maximum: Optional[int] = None) -> int:
     """The value of a flag that takes a whole number."""
     expected = "a whole number" + (f" from {minimum} up" if minimum is not None else "")

@@ -131,12 +131,13 @@ Minimum risk and REINFORCE:
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import Field, fields
 from typing import Any, Optional
 
 from il_morph.commands.arguments import (
-    Arguments, choice, chosen_aligner, integer, number, optional, parse_arguments, way_of_reading)
+    Arguments, choice, chosen_aligner, integer, number, optional, parse_arguments, usage_error, way_of_reading)
 from il_morph.commands.seeds import train_seeds
 from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
 from il_morph.engines import ENGINES, make_engine
@@ -163,6 +164,9 @@ def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, with_level(argv))
     check_declared(args)
     refuse_empty(args, "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
+    if args["FILE"] and os.path.isfile(args["RESULTS-PATH"]):
+        raise usage_error(__doc__, f"{args['RESULTS-PATH']} is a file, but the last path is that of the results folder: "
+                                   "give that, too")
     jobs = optional(integer, args, "--jobs", None, 1)
     experiment = experiment_of(args, argv)
     if args["--seeds"] is not None:
