@@ -50,5 +50,5 @@ setup(
         "plots": EXTRAS["report"],
         "test": ["pytest", "pytest-xdist", "hypothesis", "selenium", "ruff", "mypy", *EXTRAS["fast"], *EXTRAS["report"]],
     },
-    entry_points={"console_scripts": ["il-morph = il_morph.commands:main"]},
+    entry_points={"console_scripts": ["il-morph = il_morph.__main__:run"]},
 )

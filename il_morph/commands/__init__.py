@@ -14,7 +14,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 from il_morph import __version__
-from il_morph.commands.arguments import UsageError
+from il_morph.commands.arguments import UsageError, require_usage
 from il_morph.errors import InputError
 
 COMMANDS = {
@@ -34,6 +34,9 @@ COMMANDS = {
     "completion": "complete commands and flags in bash or zsh",
 }
 
+OUT_OF_MEMORY = ("there is not enough memory for this: lower --batch-size, --decbatch-size, --beam-width, --sample-size or "
+                 "the sizes of the network, whichever the command has, or give shorter or fewer lines")
+
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
@@ -41,8 +44,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Run the command line and return its exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     logging.basicConfig(level=logging.INFO, format="il-morph: %(message)s", stream=sys.stderr)
-    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
-        return BAD_INPUT  # a closed stream: there is nowhere to read from or to write to
+    if _say_closed():
+        return BAD_INPUT
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # names of files may be no UTF-8
     try:
@@ -57,6 +60,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     except KeyboardInterrupt:
         print("il-morph: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except MemoryError:
+        print(f"il-morph: error: {OUT_OF_MEMORY}", file=sys.stderr)
+        return BAD_INPUT
     except BrokenPipeError:
         _give_up_output()
         return BROKEN_PIPE
@@ -65,6 +71,18 @@ def main(argv: Optional[List[str]] = None) -> int:
         where = error.filename or "the standard output"
         print(f"il-morph: error: cannot write {where}: {error.strerror}", file=sys.stderr)
         return BAD_INPUT
+
+
+def _say_closed() -> bool:
+    """Is a standard stream closed? A file that is opened would take its place, and be read or overwritten."""
+    streams = {"input": sys.stdin, "output": sys.stdout, "error": sys.stderr}
+    closed = [name for name, stream in streams.items() if stream is None]
+    if closed and sys.stderr is not None:
+        print(f"il-morph: error: the standard {closed[0]} is closed: redirect it to /dev/null if you do not need it",
+              file=sys.stderr)
+    elif closed and sys.stdout is not None:
+        print("il-morph: error: the standard error is closed: redirect it to /dev/null if you do not need it")
+    return bool(closed)
 
 
 def _give_up_output() -> None:
@@ -86,8 +104,9 @@ def _dispatch(argv: List[str]) -> int:
     if name not in COMMANDS:
         raise UsageError(f"unknown command {name!r}{_suggestion(name)}", _overview())
     command = importlib.import_module(f"il_morph.commands.{name}")
+    usage = require_usage(command.__doc__)
     if "-h" in argv or "--help" in argv:
-        print(command.help_text(argv) if hasattr(command, "help_text") else (command.__doc__ or "").strip())
+        print(command.help_text(argv) if hasattr(command, "help_text") else usage.strip())
         return 0
     return command.run(argv)
 

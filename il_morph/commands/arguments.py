@@ -13,6 +13,7 @@ from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.errors import InputError
 
 Arguments = dict[str, Any]
+END_OF_FLAGS = " [--]"  # may stand before the arguments of every command
 
 
 class UsageError(InputError):
@@ -23,10 +24,20 @@ class UsageError(InputError):
         self.usage = usage
 
 
-def parse_arguments(doc: str, argv: Sequence[str]) -> Arguments:
-    """Parse `argv` (the name of the command first) after a docopt usage text."""
+def require_usage(doc: Optional[str]) -> str:
+    """Usage texts are docstrings, which `python -OO` leaves out."""
+    if not doc:
+        raise InputError("il-morph needs its docstrings, which say what arguments there are, and Python was told to leave them "
+                         "out: run it without -OO, and without PYTHONOPTIMIZE=2")
+    return doc
+
+
+def parse_arguments(doc: Optional[str], argv: Sequence[str]) -> Arguments:
+    """Parse `argv` (the name of the command first) after a docopt usage text. After `--` nothing is a flag."""
+    doc = require_usage(doc)
     try:
-        return docopt.docopt(doc, argv=list(argv))
+        args = docopt.docopt(doc.replace("[options]", f"[options]{END_OF_FLAGS}"), argv=list(argv))
+        return {name: value for name, value in args.items() if name != "--"}
     except docopt.DocoptExit as exit_:
         usage = docopt.DocoptExit.usage.strip()
         complaint = str(exit_).replace(usage, "").strip()
@@ -35,7 +46,7 @@ def parse_arguments(doc: str, argv: Sequence[str]) -> Arguments:
             complaint = f"unknown flag {unknown[0]}"
         elif repeated:
             complaint = f"{repeated[0]} is given twice"
-        raise UsageError(complaint or "the arguments do not fit the usage", usage) from None
+        raise UsageError(complaint or "the arguments do not fit the usage", usage.replace(END_OF_FLAGS, "")) from None
 
 
 def usage_error(doc: str, message: str) -> UsageError:

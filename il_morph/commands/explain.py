@@ -26,6 +26,7 @@ import sys
 
 from il_morph.commands.arguments import integer, optional, parse_arguments
 from il_morph.files import refuse_to_overwrite, write_atomically
+from il_morph.model.combination import refuse_model_as_output
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
@@ -36,11 +37,12 @@ from il_morph.report.words import remarks, sample_for
 
 
 def run(argv: list[str]) -> int:
-    args = parse_arguments(__doc__ or "", argv)
+    args = parse_arguments(__doc__, argv)
     width = optional(integer, args, "--beam-width", BEAM_WIDTH, 0, MAX_BEAM_WIDTH)
     output = args["--output"]
     if output:
         refuse_to_overwrite(output, args["--force"])
+        refuse_model_as_output(output, [args["MODEL"]])
     predictor = Predictor.load(args["MODEL"])
     sample = sample_for(predictor, args["INPUT"], args["FEATURES"] or "", args["--gold"])
     trace, said = trace_best(predictor, sample, sample.output, width), remarks(predictor.vocabulary, sample)

@@ -46,7 +46,7 @@ from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite
-from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor
+from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor, refuse_model_as_output
 from il_morph.model.predictor import AnyPredictor, Prediction
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
@@ -105,6 +105,7 @@ def run(argv: list[str]) -> int:
         raise InputError(f"{'--output' if source else '--input'} is empty: give a file, or - for a stream")
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
+        refuse_model_as_output(target, args["MODEL"])
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
     stream = DataStream(source, way_for(args, predictor))
     answer(stream, target, predictor, lambda fmt, samples: request.answered(predictor, fmt, samples),

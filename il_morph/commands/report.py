@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 def run(argv: list[str]) -> int:
-    args = parse_arguments(__doc__ or "", argv)
+    args = parse_arguments(__doc__, argv)
     part = optional(choice, args, "--part", None, PARTS)
     refuse_to_overwrite(args["--output"], args["--force"])
     runs = [read_run(path, name) for path, name in zip(args["RESULTS"], short_names(args["RESULTS"]))]
@@ -46,7 +46,7 @@ def run(argv: list[str]) -> int:
 def places_of(args: Arguments, finished: FinishedRun) -> Places:
     """Where the data is: as the flags say, or as the command of the run did."""
     try:
-        said = parse_arguments(train.__doc__ or "", finished.stats["command"][1:])
+        said = parse_arguments(train.__doc__, finished.stats["command"][1:])
     except UsageError as error:
         raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
                          "run it again") from error

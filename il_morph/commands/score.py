@@ -36,7 +36,7 @@ from il_morph.commands.streams import answer, way_for
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
 from il_morph.files import STREAM, refuse_to_overwrite
-from il_morph.model.combination import AVERAGE, load_predictor
+from il_morph.model.combination import AVERAGE, load_predictor, refuse_model_as_output
 from il_morph.model.predictor import Predictor
 from il_morph.model.settings import MAX_BEAM_WIDTH
 
@@ -80,6 +80,7 @@ def run(argv: list[str]) -> int:
     width, target = integer(args, "--beam-width", 1, MAX_BEAM_WIDTH), args["OUTPUT"] or STREAM
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
+        refuse_model_as_output(target, [args["MODEL"]])
     predictor = load_predictor([args["MODEL"]], AVERAGE)
     assert isinstance(predictor, Predictor)
     scorer = Scorer(predictor, width, args["--actions"])

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def run(argv: list[str]) -> int:
-    args = parse_arguments(__doc__ or "", argv)
+    args = parse_arguments(__doc__, argv)
     port, host = integer(args, "--port", 0, 65535), args["--host"]
     answers = Answers.load(args["MODEL"])
     with contextlib.suppress(KeyboardInterrupt), PageServer(host, port, answers) as server:

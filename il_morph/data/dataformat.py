@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from il_morph.data.samples import UNK, Sample, refuse_reserved
+from il_morph.data.samples import UNK, Sample, refuse_unusable
 from il_morph.errors import InputError
 
 INPUT, FEATURES, OUTPUT, IGNORED = "input", "features", "output", "-"
@@ -39,7 +39,7 @@ class DataFormat:
         """The sample with these columns; an empty output counts as covered."""
         values = dict(zip(self.columns_of(fields, where), fields))
         sample = Sample(values[INPUT], values.get(FEATURES, ""), values.get(OUTPUT) or None)
-        refuse_reserved(sample, where)
+        refuse_unusable(sample, where)
         if UNK in sample.tag and UNK in self.features(sample.tag):
             raise InputError(f"{where}: the feature {UNK} is reserved by il-morph; call it by another name")
         return sample

@@ -8,6 +8,7 @@ from il_morph.errors import InputError
 
 BEGIN, END, GAP = "⟪", "⟫", "〰"
 RESERVED = (BEGIN, END, GAP)
+LONGEST = 10_000  # characters of an input, an output or features
 UNK = "<UNK>"  # a symbol of every vocabulary; no character looks like it, but a feature could
 
 
@@ -27,8 +28,13 @@ class Sample:
         return self.output
 
 
-def refuse_reserved(sample: Sample, where: str) -> None:
+def refuse_unusable(sample: Sample, where: str) -> None:
+    """An InputError for reserved symbols, and for what is so long that it can only be a mistake."""
     for symbol in RESERVED:
         if symbol in sample.input or symbol in (sample.output or ""):
             raise InputError(f"{where}: the symbol {symbol} is reserved by il-morph; "
                              "replace it by another one")
+    for name, text in (("input", sample.input), ("features", sample.tag), ("output", sample.output or "")):
+        if len(text) > LONGEST:
+            raise InputError(f"{where[:200]}: the {name} has {len(text):,} characters, and il-morph takes at most {LONGEST:,}; "
+                             "give one word on each line")

@@ -17,6 +17,7 @@ from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike
 
 BLOCK = 1 << 17  # bytes
+LONGEST_LINE = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def blocks_of_lines(path: PathLike) -> Iterator[bytes]:
         if end and (blocks or not may_be_header(rest[:end], path)):
             yield rest[:end]
             rest, blocks = rest[end:], blocks + 1
+        if len(rest) - rest.rfind(b"\n") > LONGEST_LINE:
+            raise InputError(f"{name_of(path)}: a line has more than {LONGEST_LINE:,} bytes; give one word on each line")
     if rest.strip(b"\r\n") or not blocks:
         yield rest
 

@@ -55,6 +55,14 @@ def model_paths(path: PathLike) -> list[Path]:
     return [seed.model for seed in seeds if seed.model.exists()] or [folder.model]
 
 
+def refuse_model_as_output(target: PathLike, models: Sequence[PathLike]) -> None:
+    """Not even --force overwrites the model that is to answer."""
+    real = Path(os.path.realpath(target))
+    for path in map(os.path.realpath, models):
+        if real == Path(path) or real == RunFolder(real.parent).model and Path(path) in real.parents:
+            raise InputError(f"{target} is the model itself: choose another name for the output")
+
+
 def refuse_different(members: Sequence[Predictor], names: Sequence[str], error: Callable[[str], InputError]) -> None:
     """These settings must be the same in all models."""
     first = members[0]

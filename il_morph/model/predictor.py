@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional, Union
 
 from il_morph.data.formats import DataFormat, Sample
-from il_morph.data.samples import refuse_reserved
+from il_morph.data.samples import refuse_unusable
 from il_morph.data.spelling import Letters, examples, normalise, normalised
 from il_morph.errors import InputError
 from il_morph.files import PathLike
@@ -35,7 +35,7 @@ def sample_of(item: Item) -> Sample:
     if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
         raise InputError(f"predict takes inputs and pairs (input, features), not {item!r}")
     sample = Sample(*pair, None)
-    refuse_reserved(sample, repr(item))
+    refuse_unusable(sample, repr(item))
     return sample
 
 
@@ -43,7 +43,7 @@ def scored_sample(item: tuple[str, str, str]) -> Sample:
     if not isinstance(item, (tuple, list)) or len(item) != 3 or not all(isinstance(part, str) for part in item):
         raise InputError(f"score takes triples (input, features, output), not {item!r}")
     sample = Sample(*item)
-    refuse_reserved(sample, repr(item))
+    refuse_unusable(sample, repr(item))
     return sample
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Optional
 
 from il_morph.data.formats import Sample
-from il_morph.data.samples import refuse_reserved
+from il_morph.data.samples import refuse_unusable
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
 from il_morph.model.predictor import Predictor, Unknown
@@ -25,7 +25,7 @@ def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[st
         if any(character in "\t\r\n" for character in text) or "\ud800" <= max(text, default="") <= "\udfff":
             raise InputError(f"the {what} {text!r} has a character that no line of data can have: take it out")
     sample = Sample(word, tag, gold)
-    refuse_reserved(sample, f"the word {word!r}")
+    refuse_unusable(sample, f"the word {word!r}")
     return normalised(sample, predictor.vocabulary.settings.unicode)
 
 
