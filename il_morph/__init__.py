@@ -14,8 +14,9 @@ Bad input is an `il_morph.InputError` that says what, where and what to do.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike

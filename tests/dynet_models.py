@@ -5,11 +5,11 @@ from typing import Optional
 
 import dynet as dy
 
-from il_morph.model.modelfile import Model
 from il_morph.engines.dynet.decoder import DynetDecoder
 from il_morph.engines.dynet.learner import DynetLearner
 from il_morph.engines.dynet.network import Network
 from il_morph.model.architecture import Architecture
+from il_morph.model.modelfile import Model
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import reply_to
 
@@ -21,7 +21,7 @@ class DynetModel:
         self.network, self.vocabulary = network, network.vocabulary
 
     @classmethod
-    def of(cls, model: Model) -> "DynetModel":
+    def of(cls, model: Model) -> DynetModel:
         return cls(fresh_network(model.vocabulary, model.weights))
 
     def begin(self, instance: Instance):

@@ -1,9 +1,9 @@
 """Losses of every kind, planned in advance: as an objective that the native engine serves, and in plain DyNet."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Sequence
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """Small data and models with random weights, made without DyNet."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
-from typing import Sequence
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from il_morph.data.formats import Sample
 from il_morph.model.architecture import Architecture
 from il_morph.model.modelfile import Model
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import END
 
 SMALL = {"input": 6, "action_input": 6, "feat_input": 3, "enc_hidden": 5, "dec_hidden": 7}
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from il_morph.transitions.aligners import (
-    ALIGNERS, GAP, _Block, align_crp, align_dumb, align_lcs, try_reverse)
-from il_morph.transitions.systems import SYSTEMS
 from il_morph.data.formats import RESERVED, SIGMORPHON2017, read_samples
+from il_morph.transitions.aligners import ALIGNERS, GAP, _Block, align_crp, align_dumb, align_lcs, try_reverse
+from il_morph.transitions.systems import SYSTEMS
 from tests.shared import SHARED, needs_shared
 
 EDITS, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
@@ -240,4 +239,4 @@ def test_try_reverse_keeps_the_direction_with_more_copies():
 
 
 def test_aligners_by_the_name_of_their_flag():
-    assert ALIGNERS == {"cls": align_lcs, "dumb": align_dumb, "smart": align_crp}
+    assert {"cls": align_lcs, "dumb": align_dumb, "smart": align_crp} == ALIGNERS

@@ -9,7 +9,16 @@ from il_morph.model.modelfile import Model, load_model, save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode, describe, execute
 from il_morph.model.settings import (
-    ARCHITECTURES, FIXED, HACM, HAEM_2017, NWFST, PRESETS, SOFT, TRANSDUCER, ModelSettings)
+    ARCHITECTURES,
+    FIXED,
+    HACM,
+    HAEM_2017,
+    NWFST,
+    PRESETS,
+    SOFT,
+    TRANSDUCER,
+    ModelSettings,
+)
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.terminal import trace_text
 from il_morph.report.trace import trace_best

@@ -30,7 +30,7 @@ def write(tmp_path):
 def il_morph_process(*argv, **options):
     """Run the real command in a process of its own."""
     return subprocess.run([sys.executable, "-m", "il_morph", *argv], cwd=Path(__file__).parents[1],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+                          capture_output=True, **options)
 
 
 def error_of(capsys, *argv):

@@ -4,9 +4,9 @@ import pytest
 
 from il_morph.commands import main
 from il_morph.data.formats import SIGMORPHON2016
-from il_morph.evaluation.voting import ensemble, ranked_ensemble, repaired, vote
 from il_morph.errors import InputError
 from il_morph.evaluation.scores import Entry
+from il_morph.evaluation.voting import ensemble, ranked_ensemble, repaired, vote
 from tests.shared import SHARED, needs_shared
 
 PUBLISHED = SHARED / "data" / "published_predictions" / "sigmorphon2016"

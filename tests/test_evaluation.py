@@ -1,7 +1,8 @@
 import json
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from il_morph.commands import main
 from il_morph.data.formats import NO_FEATURES, SIGMORPHON2016, SIGMORPHON2017

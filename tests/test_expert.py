@@ -1,15 +1,24 @@
 """The expert against the authors' program and against the laws of the paper."""
 import json
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from il_morph.transitions.expert import (
-    BETA, Counting, Expert, LengthCounting, ProgramCounting, edit_costs, matched, optimal_actions, regrets)
 from il_morph.transitions.actions import COPY, DELETE, END
+from il_morph.transitions.expert import (
+    BETA,
+    Counting,
+    Expert,
+    LengthCounting,
+    ProgramCounting,
+    edit_costs,
+    matched,
+    optimal_actions,
+    regrets,
+)
 from il_morph.transitions.systems import EditSystem
 from tests.shared import SHARED, needs_shared
 
@@ -46,7 +55,7 @@ class Letters:
 
 
 def brute_force_cost(x, t):
-    @lru_cache(maxsize=None)
+    @cache
     def cost(i, j):
         if i == len(x) and j == len(t):
             return 0

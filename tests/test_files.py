@@ -9,7 +9,7 @@ from il_morph.files import read_bytes, refuse_to_overwrite, write_atomically
 def test_text_and_bytes_are_written_as_they_are(tmp_path):
     write_atomically(tmp_path / "text", "é\r\n")
     write_atomically(str(tmp_path / "bytes"), b"\x00\xff")
-    assert read_bytes(tmp_path / "text") == "é\r\n".encode("utf-8")
+    assert read_bytes(tmp_path / "text") == "é\r\n".encode()
     assert read_bytes(tmp_path / "bytes") == b"\x00\xff"
     assert sorted(os.listdir(tmp_path)) == ["bytes", "text"]
 

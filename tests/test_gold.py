@@ -1,13 +1,14 @@
 """Gold sequences in indices: executing them gives the output, in both systems and with both wraps."""
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from il_morph.data.formats import RESERVED, Sample
 from il_morph.model.search import execute
-from il_morph.transitions.aligners import make_aligner
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.transitions.actions import END
+from il_morph.transitions.aligners import make_aligner
 
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="".join(RESERVED) + "\t\n"), max_size=8)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from il_morph.data.formats import Sample
-from il_morph.model.predictor import Predictor
 from il_morph.errors import InputError
 from il_morph.model.architecture import Architecture
 from il_morph.model.modelfile import VERSION, Model, load_model, save_model
+from il_morph.model.predictor import Predictor
 from tests.random_models import SETTINGS, random_model
 
 

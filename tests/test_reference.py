@@ -4,17 +4,17 @@ from random import Random
 import numpy as np
 import pytest
 
+from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
 from il_morph.data.formats import Sample
+from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode
-from il_morph.transitions.expert import Expert, optimal_actions, matched, regrets
-from il_morph.training.likelihood import ExpertTeacher, GoldTeacher, step_losses
-from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import AT_END, BEFORE_END, Step, supports
+from il_morph.training.likelihood import ExpertTeacher, GoldTeacher, step_losses
+from il_morph.transitions.expert import Expert, matched, optimal_actions, regrets
 from tests.reference_models import converted, read_reference, reference_models
 from tests.shared import SHARED, needs_shared
-from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
 
 pytestmark = needs_shared
 

@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 
 from il_morph.reproduction.display import Screen, Standing, duration
 from il_morph.reproduction.plan import PlannedRun
-from il_morph.reproduction.remaining import (AtWork, Experience, Pace, epochs_expected, last_end, read_pace,
-                                             seconds_left, share_done, time_left)
+from il_morph.reproduction.remaining import (
+    AtWork,
+    Experience,
+    Pace,
+    epochs_expected,
+    last_end,
+    read_pace,
+    seconds_left,
+    share_done,
+    time_left,
+)
 from il_morph.results import RunFolder
 
 

@@ -9,18 +9,18 @@ import pytest
 
 dy = pytest.importorskip("dynet")
 
+from experiments.benchmark.simple_search import OneByOne, Path, finish_greedily
 from il_morph.data.formats import Sample
-from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, optimal_actions, matched
-from il_morph.model.inference import Inference
 from il_morph.engines.dynet.decoder import DynetDecoder
+from il_morph.model.inference import Inference
+from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import Step, supports
 from il_morph.training.imitation import ImitationLearning
 from il_morph.training.rollouts import Configuration, RollOuts
-from il_morph.model.settings import TrainingSettings
 from il_morph.transitions.actions import END, MAX_ACTIONS
+from il_morph.transitions.expert import BETA, COPY, DELETE, Expert, matched, optimal_actions
 from tests.dynet_models import fresh_network, learner_of, loss_of, run
 from tests.random_models import random_model
-from experiments.benchmark.simple_search import OneByOne, Path, finish_greedily
 
 PAIRS = [Sample("sing", "V;PST;3", "sang"), Sample("mouse", "N;PL", "mice"), Sample("walk", "V;PST", "walked"),
          Sample("go on", "V;PRS;3", "goes on"), Sample("a", "N;PL", "aa"), Sample("tall", "ADJ;CMPR", "a")]

@@ -16,8 +16,19 @@ import pytest
 
 from il_morph.locks import FileLock
 from tests.cli import error_of
-from tests.tiny import (LANGUAGES, LEARNING, PROJECT, SMALL, environment, gold_path, journal, make_data, run_script,
-                        script, table_rows)
+from tests.tiny import (
+    LANGUAGES,
+    LEARNING,
+    PROJECT,
+    SMALL,
+    environment,
+    gold_path,
+    journal,
+    make_data,
+    run_script,
+    script,
+    table_rows,
+)
 
 TABLES = list(LANGUAGES)
 SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}"]
@@ -169,7 +180,7 @@ def test_missing_data_is_named_before_anything_starts(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-TOOLS = "bash cat cksum dirname env git grep mkdir mv rm sh sleep".split()
+TOOLS = ["bash", "cat", "cksum", "dirname", "env", "git", "grep", "mkdir", "mv", "rm", "sh", "sleep"]
 
 
 def bare_path(folder, il_morph=True):
@@ -314,7 +325,7 @@ def test_names_of_folders_are_names_and_nothing_else(tmp_path, shell):
     path, more = (make_slurm(tmp_path, shell), ["--slurm"]) if shell else (bare_path(tmp_path), [])
     done = run_in(results, path, data, "--seeds=1,2", *more)
     assert done.returncode == 0, done.stderr
-    assert not [found for found in tmp_path.rglob("executed")]
+    assert not list(tmp_path.rglob("executed"))
     assert all((victim / name).read_text() == "precious" for name in ("f.model", "f.stats", "f.log"))
     found = sorted(str(path.relative_to(results)) for path in results.rglob("f.stats"))
     assert found == ["task1/ca-d/german/1/f.stats", "task1/ca-d/german/2/f.stats"]

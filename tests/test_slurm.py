@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from tests.tiny import (LANGUAGES, LEARNING, environment, gold_path, journal, make_data, run_script, script,
-                        table_rows)
+from tests.tiny import LANGUAGES, LEARNING, environment, gold_path, journal, make_data, run_script, script, table_rows
 
 SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}", "--slurm"]
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import il_morph
-from il_morph.commands import main, train as command
+from il_morph.commands import main
+from il_morph.commands import train as command
 from il_morph.data.formats import Sample
 from il_morph.model.search import BeamSearch, best_outputs
 from il_morph.model.settings import ModelSettings, TrainingSettings, declarations

@@ -12,9 +12,8 @@ import il_morph
 from il_morph.commands import main
 from il_morph.data.formats import SIGMORPHON2017, read_samples
 from il_morph.model.modelfile import load_model
-from tests.cli import ROOT, SHORT, SMALL, TEST, TRAIN, Run, environment_without_dynet, error_of
+from tests.cli import ROOT, SHORT, SMALL, TEST, TRAIN, Run, environment_without_dynet, error_of, training_arguments
 from tests.cli import il_morph as run_il_morph
-from tests.cli import training_arguments
 
 pytest.importorskip("dynet")
 

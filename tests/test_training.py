@@ -7,13 +7,13 @@ import pytest
 dy = pytest.importorskip("dynet")
 
 from il_morph.data.formats import Sample
-from il_morph.errors import InputError
-from il_morph.engines.dynet.network import Network
-from il_morph.training.imitation import ImitationLearning
-from il_morph.model.settings import TrainingSettings
 from il_morph.engines.dynet.learner import OPTIMIZERS, DynetLearner
-from il_morph.training.schedule import Epoch, Training
+from il_morph.engines.dynet.network import Network
+from il_morph.errors import InputError
+from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.training.imitation import ImitationLearning
+from il_morph.training.schedule import Epoch, Training
 from tests.dynet_models import fresh_network
 from tests.random_models import TAGGED, small_settings
 

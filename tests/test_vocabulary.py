@@ -3,8 +3,8 @@ import pytest
 
 from il_morph.data.formats import Sample
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.actions import BEGIN, END, UNK
 from il_morph.model.vocabulary import Index, Vocabulary, attribute
+from il_morph.transitions.actions import BEGIN, END, UNK
 
 SPECIALS = ["<UNK>", "⟪", "⟫", "<DEL>", "<COPY>"]
 SAMPLES = [Sample("ba", "V;PST;3", "bed"), Sample("ca", "N;PL;3", "ac")]

@@ -29,13 +29,13 @@ import tempfile
 from importlib.util import find_spec
 from typing import Optional
 
-from docopt import docopt
-
 import commands
 from datasets import data_folder
+from docopt import docopt
+from tables import Requirement, Row, at_least, at_most, print_table
+
 from il_morph.engines.dynet.engine import arguments_hidden
 from il_morph.errors import InputError, errors_for_people
-from tables import Requirement, Row, at_least, at_most, print_table
 
 SECTIONS = ("commands", "training", "batches", "phases", "decoding", "growth")
 NUMBERS = ("--lines", "--epochs", "--last-epoch", "--inputs", "--samples", "--command-epochs")

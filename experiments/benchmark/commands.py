@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from datasets import FINNISH, PROJECT, RUSSIAN
+
 from il_morph.engines import ENGINES
 from il_morph.errors import InputError
 from il_morph.model.architecture import Architecture

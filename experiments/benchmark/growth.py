@@ -6,14 +6,15 @@ theirs ends after some steps or after 150, by chance, and that would be measured
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Sequence
+
+from speed import CA_D, CA_R, LONG, Bench, Cells, cpu_seconds, of_all, take_turns
 
 from il_morph.data.formats import Sample
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.transitions.actions import END
-from speed import CA_D, CA_R, LONG, Bench, Cells, cpu_seconds, of_all, take_turns
 
 FORMAT = "sigmorphon2017"
 INPUTS = 300  # to decode

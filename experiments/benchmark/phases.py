@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from il_morph.model.settings import TrainingSettings
 from speed import Bench
+
+from il_morph.model.settings import TrainingSettings
 
 # What an update calls, by phase. A step may be any of several calls.
 ENCODER, DECODER, BACKWARD, UPDATE, REST = PHASES = ("encoder", "decoder", "backward", "update", "rest")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from datasets import FINNISH, RUSSIAN, DataSet
 from growth import SIZES, decoding_by_alphabet, training_by

@@ -5,15 +5,16 @@ A model here is anything with `vocabulary`, `begin(instance) -> state` and
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import nlargest
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 
-from il_morph.model.search import Hypothesis
 from il_morph.model.inference import AnyInference
-from il_morph.transitions.actions import END
+from il_morph.model.search import Hypothesis
 from il_morph.model.vocabulary import Instance
+from il_morph.transitions.actions import END
 
 
 class Path:
@@ -33,7 +34,7 @@ class Path:
     def valid(self) -> list[int]:
         return self.system.valid_actions(self.position == self.instance.end, len(self.symbols))
 
-    def taking(self, action: int, log_probability: float, state: Any) -> "Path":
+    def taking(self, action: int, log_probability: float, state: Any) -> Path:
         path = object.__new__(Path)
         path.__dict__.update(self.__dict__)
         path.state = state

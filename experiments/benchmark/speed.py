@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Union
 
 import dynet as dy
+from simple_search import beam, greedy
+from stock_model import StockModel
 
 from il_morph.data.formats import Sample
 from il_morph.engines.dynet.engine import DynetEngine
@@ -21,8 +24,6 @@ from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Learner, Objective
 from il_morph.training.phases import gold_sequences, make_objective
-from simple_search import beam, greedy
-from stock_model import StockModel
 
 CHUNK = 10  # samples of one learner before it is the turn of the next: noise hits all of them
 MRT_SAMPLES = 50

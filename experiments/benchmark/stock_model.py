@@ -1,15 +1,16 @@
 """The same network on DyNet's own LSTM builders, as plain as can be: what ours is measured against."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
-from typing import Optional, Sequence
+from typing import Optional
 
 import dynet as dy
 import numpy as np
 
-from il_morph.transitions.expert import Expert, optimal_actions, matched
-from il_morph.transitions.actions import END, MAX_ACTIONS, UNK
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import END, MAX_ACTIONS, UNK
+from il_morph.transitions.expert import Expert, matched, optimal_actions
 
 COUPLED_ORDER = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
 VANILLA_GATES = "ifog"  # stacked from top to bottom

@@ -40,7 +40,7 @@ OUT_OF_MEMORY = ("there is not enough memory for this: lower --batch-size, --dec
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
-def main(argv: Optional[List[str]] = None) -> int:
+def main(argv: Optional[list[str]] = None) -> int:
     """Run the command line and return its exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
     logging.basicConfig(level=logging.INFO, format="il-morph: %(message)s", stream=sys.stderr)
@@ -90,7 +90,7 @@ def _give_up_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _dispatch(argv: List[str]) -> int:
+def _dispatch(argv: list[str]) -> int:
     if not argv:
         print(_overview(), file=sys.stderr)
         return BAD_INPUT

@@ -29,20 +29,26 @@ Options:
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Iterable, Iterator, Sequence
 
 from il_morph.commands.arguments import (
-    Arguments, choice, chosen_aligner, integer, optional, parse_arguments, way_of_reading)
+    Arguments,
+    choice,
+    chosen_aligner,
+    integer,
+    optional,
+    parse_arguments,
+    way_of_reading,
+)
 from il_morph.data.formats import read_data
-from il_morph.model.search import describe
 from il_morph.errors import InputError
+from il_morph.model.search import describe
+from il_morph.model.settings import ModelSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.aligners import make_aligner
 from il_morph.transitions.expert import optimal_sequences
 from il_morph.transitions.systems import SYSTEMS
-from il_morph.model.settings import ModelSettings
-from il_morph.model.vocabulary import Instance, Vocabulary
-
 
 MOST = 1_000_000
 

@@ -36,8 +36,9 @@ import re
 import shlex
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.commands.arguments import Arguments, UsageError, choice, integer, optional, parse_arguments
 from il_morph.errors import InputError

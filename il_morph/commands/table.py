@@ -37,8 +37,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from il_morph.commands.arguments import Arguments, choice, parse_arguments
 from il_morph.errors import InputError

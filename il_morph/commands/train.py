@@ -137,14 +137,32 @@ from dataclasses import Field, fields
 from typing import Any, Optional
 
 from il_morph.commands.arguments import (
-    Arguments, choice, chosen_aligner, integer, number, optional, parse_arguments, usage_error, way_of_reading)
+    Arguments,
+    choice,
+    chosen_aligner,
+    integer,
+    number,
+    optional,
+    parse_arguments,
+    usage_error,
+    way_of_reading,
+)
 from il_morph.commands.seeds import train_seeds
 from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
 from il_morph.engines import ENGINES, make_engine
 from il_morph.errors import InputError
-from il_morph.training.experiment import MAX_SEED, Experiment
 from il_morph.model.settings import (
-    FIXED, MAX_BEAM_WIDTH, PRESETS, TIED, TRANSDUCER, ModelSettings, TrainingSettings, check_architecture, declarations)
+    FIXED,
+    MAX_BEAM_WIDTH,
+    PRESETS,
+    TIED,
+    TRANSDUCER,
+    ModelSettings,
+    TrainingSettings,
+    check_architecture,
+    declarations,
+)
+from il_morph.training.experiment import MAX_SEED, Experiment
 
 # Flags that are no settings of a model or of its training.
 OTHER_FLAGS = {"--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--seeds", "--jobs",
@@ -270,7 +288,7 @@ def tied_sizes(settings: ModelSettings, given: dict[str, Any], flags: dict[str, 
         one, other = named[0], different[0]
         raise InputError(f"{flag_of(one)}={sizes[one]} and {flag_of(other)}={sizes[other]} differ, "
                          f"but {TIED_WHY[other]}")
-    return {name: sizes[named[0]] for name in sizes} if named else {}
+    return dict.fromkeys(sizes, sizes[named[0]]) if named else {}
 
 
 def training_settings(args: Arguments, preset: dict) -> TrainingSettings:
@@ -279,9 +297,8 @@ def training_settings(args: Arguments, preset: dict) -> TrainingSettings:
         given["beam_widths"] = beam_widths(args["--beam-widths"])
     if chosen_aligner(args):
         given["aligner"] = chosen_aligner(args)
-    if given.get("il_decay") == "exponential":
-        if given.setdefault("il_k", 0.9) >= 1:
-            raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {given['il_k']:g}")
+    if given.get("il_decay") == "exponential" and given.setdefault("il_k", 0.9) >= 1:
+        raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {given['il_k']:g}")
     return TrainingSettings(**given)
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from il_morph.data.formats import DataFormat
 from il_morph.evaluation.entries import Entry, check_same_lines
 
-
 FOUR_TIMES = re.compile(r"(.)\1{3}", re.DOTALL)
 
 

@@ -14,10 +14,11 @@ for A actions, C characters, hidden size H and input size I of a layer.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod, sqrt
-from typing import Iterable, Iterator, Optional
+from typing import Optional
 
 import numpy as np
 

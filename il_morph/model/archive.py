@@ -13,9 +13,10 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 

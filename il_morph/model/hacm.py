@@ -9,6 +9,7 @@ did not show is written (by UNK) and then stepped over, both with probability 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from il_morph.model.architecture import Architecture, bias, matrix
@@ -33,7 +34,7 @@ class HacmStates(States):
     symbols: np.ndarray
     previous: np.ndarray
 
-    def take(self, rows: np.ndarray) -> "HacmStates":
+    def take(self, rows: np.ndarray) -> HacmStates:
         kept = super().take(rows)
         return HacmStates(kept.h, kept.c, self.gates[rows], self.symbols[rows], self.previous[rows])
 

@@ -12,8 +12,9 @@ The features are numbers: `lucky_w` for each that is present.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -60,11 +61,11 @@ class Memory:
     filled: np.ndarray
 
     @classmethod
-    def empty(cls, layers: Sequence[Cell], rows: int) -> "Memory":
+    def empty(cls, layers: Sequence[Cell], rows: int) -> Memory:
         h, c = ([np.zeros((rows, cell.hidden), dtype=np.float32) for cell in layers] for _ in "hc")
         return cls(h, c, np.zeros(rows, dtype=bool))
 
-    def take(self, rows: np.ndarray) -> "Memory":
+    def take(self, rows: np.ndarray) -> Memory:
         return Memory([h[rows] for h in self.h], [c[rows] for c in self.c], self.filled[rows])
 
     def push(self, layers: Sequence[Cell], rows: np.ndarray, x: np.ndarray) -> None:
@@ -87,7 +88,7 @@ class HaemStates:
     memories: dict[str, Memory]
     hidden: np.ndarray  # what the classifier reads
 
-    def take(self, rows: np.ndarray) -> "HaemStates":
+    def take(self, rows: np.ndarray) -> HaemStates:
         return HaemStates({name: memory.take(rows) for name, memory in self.memories.items()}, self.hidden[rows])
 
 

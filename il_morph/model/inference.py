@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Optional
 
 import numpy as np
 
-from il_morph.transitions.actions import UNK
 from il_morph.model.architecture import AnyArchitecture, Architecture, Layer
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import UNK
 
 NONLINEARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"ReLU": lambda x: np.maximum(x, 0), "tanh": np.tanh}
 Weights = dict  # name -> float32 array, as in the model file
@@ -127,7 +128,7 @@ class States:
         assert self.h[-1] is not None, "there was no step"
         return self.h[-1]
 
-    def take(self, rows: np.ndarray) -> "States":
+    def take(self, rows: np.ndarray) -> States:
         return States([None if h is None else h[rows] for h in self.h], [None if c is None else c[rows] for c in self.c])
 
 
@@ -206,7 +207,7 @@ class AnyInference(ABC):
         scores[self.invalid[at_end.astype(np.int64)]] = -np.inf
         return log_softmax(scores)
 
-    def run_encoder(self, sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, "Packing"]:
+    def run_encoder(self, sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, Packing]:
         """[enc_fwd; enc_bwd] of each place, the symbol of each place, and where each sample is."""
         packing = Packing([len(sequence) for sequence in sequences])
         symbols = packing.pack(sequences)
@@ -216,7 +217,7 @@ class AnyInference(ABC):
         encoded[:, hidden:] = self._run(self.backward, self.symbol_tables[1], symbols[mirror], packing)[mirror]
         return encoded, symbols, packing
 
-    def _run(self, layers: list[Cell], table: np.ndarray, symbols: np.ndarray, packing: "Packing") -> np.ndarray:
+    def _run(self, layers: list[Cell], table: np.ndarray, symbols: np.ndarray, packing: Packing) -> np.ndarray:
         """A stack of layers over packed symbols."""
         below: Optional[np.ndarray] = None
         for cell in layers:
@@ -252,7 +253,7 @@ class Inference(AnyInference):
         self.feature_matrix = x[:, positions.stop:action.start]
         self.action_table = weights[self.architecture.action_table] @ x[:, action]
 
-    def encode(self, instances: Sequence[Instance]) -> "Encoded":
+    def encode(self, instances: Sequence[Instance]) -> Encoded:
         """Everything the decoder needs of these samples."""
         encoded, symbols, packing = self.run_encoder([instance.buffer for instance in instances])
         features = self._features([instances[n] for n in packing.order])
@@ -260,7 +261,7 @@ class Inference(AnyInference):
         packing.add(projected, features @ self.feature_matrix + self.decoder[0].b)
         return Encoded(projected, symbols, packing, self._gates(encoded, features, packing))
 
-    def _gates(self, encoded: np.ndarray, features: np.ndarray, packing: "Packing") -> Optional[np.ndarray]:
+    def _gates(self, encoded: np.ndarray, features: np.ndarray, packing: Packing) -> Optional[np.ndarray]:
         """There is no gate to copy here."""
         return None
 
@@ -279,7 +280,7 @@ class Inference(AnyInference):
     def initial_states(self) -> States:
         return States([None] * len(self.decoder), [None] * len(self.decoder))
 
-    def step(self, encoded: "Encoded", rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
+    def step(self, encoded: Encoded, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
              states: States) -> States:
         """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
         x = self.buffers.rows("input", encoded.projected, encoded.packing.places(rows, positions))

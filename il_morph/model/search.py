@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Iterable, Sequence
+from typing import Callable
 
 import numpy as np
 
 from il_morph.model.inference import AnyInference
 from il_morph.model.nwfst import NwfstInference
-from il_morph.transitions.actions import END
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import END
 
 BEAM_WIDTH = 4  # of every figure in the paper
 

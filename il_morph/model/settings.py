@@ -7,8 +7,9 @@ the model file and the Python interface check values against these declarations.
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from dataclasses import Field, asdict, dataclass, field, fields
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Union
 
 from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
 from il_morph.data.spelling import FORMS
@@ -82,7 +83,7 @@ class ModelSettings:
         return self.architecture == HAEM_2017
 
     @classmethod
-    def from_dict(cls, values: dict) -> "ModelSettings":
+    def from_dict(cls, values: dict) -> ModelSettings:
         """Those of a model file, where older ones lack some. A ValueError for what no training could have set."""
         known = {field.name: field for field in fields(cls)}
         unknown = sorted(set(values) - set(known))

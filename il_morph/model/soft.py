@@ -11,8 +11,8 @@ P = softmax(R tanh(W_c [s; c]) + b) over the characters and END.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Sequence
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class SoftStates(States):
     o: np.ndarray
     attended: np.ndarray  # an element of the buffer; features count as BEGIN
 
-    def take(self, rows: np.ndarray) -> "SoftStates":
+    def take(self, rows: np.ndarray) -> SoftStates:
         kept = super().take(rows)
         return SoftStates(kept.h, kept.c, self.o[rows], self.attended[rows])
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from typing import Any, Optional
 
 _limiting = threading.Lock()  # held by the call that has set the limit, which is the process's
 
 
-@lru_cache(maxsize=None)
+@cache
 def _controller() -> Optional[Any]:
     """What can limit the threads of the libraries that are loaded: threadpoolctl, if it is installed."""
     try:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Iterable, Optional, Sequence
+from typing import Optional
 
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.model.settings import ModelSettings
@@ -74,7 +75,7 @@ class Vocabulary:
         return Vocabulary.from_dict, (self.as_dict(), self.settings)
 
     @classmethod
-    def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> "Vocabulary":
+    def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> Vocabulary:
         specials = settings.system.specials
         actions = Index(specials)
         characters = actions if settings.param_tying else Index(specials[: END + 1])
@@ -169,7 +170,7 @@ class Vocabulary:
         return {**lists, "bundles": [[tag, number] for tag, number in self.bundles.items()]}
 
     @classmethod
-    def from_dict(cls, lists: dict, settings: ModelSettings) -> "Vocabulary":
+    def from_dict(cls, lists: dict, settings: ModelSettings) -> Vocabulary:
         """The indices of a model file. A ValueError for what no training could have made."""
         check_names(lists, settings)
         specials = settings.system.specials
@@ -217,7 +218,7 @@ def refuse_unwritable(symbols: Iterable[str], name: str) -> None:
 
 def counted_bundles(pairs: Sequence) -> dict[str, int]:
     """The bundles of a model file: pairs of a tag and how often it came. Older files have none."""
-    bundles = {tag: number for tag, number in pairs}
+    bundles = dict(pairs)
     if not all(isinstance(tag, str) and type(number) is int and number > 0 for tag, number in bundles.items()):
         raise ValueError("its bundles are no pairs of features and a number")
     refuse_unwritable(bundles, "bundles")

@@ -1,7 +1,8 @@
 """A row for each language: ours beside what was published."""
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
 from il_morph.reproduction.comparisons import LIKE, UNLIKE, Comparison, Summary, compare, scored
 from il_morph.reproduction.facts import NONE, PaperTable

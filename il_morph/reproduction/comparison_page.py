@@ -1,8 +1,9 @@
 """The page that `il-morph table --compare` prints: our runs beside the published ones, and what the statistics say."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.reproduction.by_language import KINDS, fold_remark, language_grid
 from il_morph.reproduction.comparisons import LIKE, Comparison, Summary, compare, scored, summaries
@@ -10,8 +11,15 @@ from il_morph.reproduction.facts import PaperTable
 from il_morph.reproduction.layout import Block, Grid, Heading
 from il_morph.reproduction.published import VOTE, Published
 from il_morph.reproduction.runs import Run
-from il_morph.reproduction.statistics import (ENOUGH_FREEDOM, ENOUGH_PAIRS, durations, paired_tests, seed_noise,
-                                              variants, vote_gains)
+from il_morph.reproduction.statistics import (
+    ENOUGH_FREEDOM,
+    ENOUGH_PAIRS,
+    durations,
+    paired_tests,
+    seed_noise,
+    variants,
+    vote_gains,
+)
 from il_morph.reproduction.wording import MEASURE, MISSING, names, number, probability, signed
 
 

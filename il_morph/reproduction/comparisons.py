@@ -5,8 +5,9 @@ Means are means of languages, never of pooled lines; what was published is that 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Iterable, NamedTuple, Optional, Sequence, TypeVar
+from typing import Callable, NamedTuple, Optional, TypeVar
 
 from il_morph.reproduction.facts import PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published, PublishedFigure

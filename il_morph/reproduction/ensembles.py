@@ -4,8 +4,9 @@ They vote with what beam search has found, or with what greedy search has where 
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import Callable
 
 from il_morph.bars import bar
 from il_morph.data.formats import DataFormat, Sample, format_from_flags

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Callable, Sequence, Union
+from typing import Callable, Union
 
 LAYOUTS = ("text", "markdown", "tsv")
 WIDTH = 110  # of lines of text; those of a grid are as wide as they are

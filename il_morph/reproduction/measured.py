@@ -2,16 +2,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
 from il_morph.reproduction.facts import NONE, PaperTable
 from il_morph.reproduction.run_folders import runs_below
-from il_morph.reproduction.runs import (COMMIT, ENGINES, SEEDS, Place, Run, check_place, count, finite, in_order,
-                                        percentage)
+from il_morph.reproduction.runs import (
+    COMMIT,
+    ENGINES,
+    SEEDS,
+    Place,
+    Run,
+    check_place,
+    count,
+    finite,
+    in_order,
+    percentage,
+)
 
 HEADER = [field.name for field in fields(Run)]
 OLD_HEADER = [name for name in HEADER if name != "engine"]  # of lists from when there was one engine

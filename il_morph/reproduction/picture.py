@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from io import BytesIO
-from typing import Any, Sequence
+from typing import Any
 
 from il_morph.errors import InputError
 from il_morph.reproduction.comparisons import LIKE, UNLIKE, Comparison

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Optional, Sequence
+from typing import Optional
 
 from il_morph.errors import InputError
 from il_morph.reproduction.facts import NONE, PaperTable, System

@@ -6,8 +6,9 @@ import signal
 import subprocess
 import time
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Iterator, Optional, Sequence
+from typing import Optional
 
 from il_morph.errors import InputError
 from il_morph.reproduction.display import Standing, display

@@ -17,7 +17,7 @@ from il_morph.results import RunFolder
 
 # Like `python -m`, but a folder il_morph in the current folder is not taken for this package.
 START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Busy(Exception):

@@ -1,7 +1,8 @@
 """The figures that were published, by language and fold: experiments/<table>/published.tsv."""
 from __future__ import annotations
 
-from typing import Collection, NamedTuple, Optional
+from collections.abc import Collection
+from typing import NamedTuple, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike

@@ -5,8 +5,9 @@ import heapq
 import json
 import statistics
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Iterable, Optional, Sequence
+from typing import Optional
 
 from il_morph.reproduction.plan import Job, PlannedRun
 from il_morph.results import RunFolder

@@ -5,9 +5,10 @@ The tests are two-sided and exact.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, sqrt
-from typing import Optional, Sequence
+from typing import Optional
 
 DIGITS = 6  # accuracies have four: what differs further behind is rounding
 

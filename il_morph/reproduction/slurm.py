@@ -12,9 +12,10 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.errors import InputError, errors_for_people
 from il_morph.files import read_bytes, write_atomically
@@ -94,7 +95,7 @@ def work(path: str) -> int:
     task = os.environ.get(TASK, "")
     if not task.isdecimal():
         raise InputError(f"{TASK} is not set: this is for the tasks of a job array, which Slurm starts")
-    return int(any([_fails(job) for job in jobs.jobs[int(task)::jobs.tasks]]))
+    return int(any(_fails(job) for job in jobs.jobs[int(task)::jobs.tasks]))
 
 
 def finish(path: str) -> int:

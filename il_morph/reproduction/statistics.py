@@ -3,9 +3,10 @@ worth, how long the runs took, and which of two systems is better. Records, no w
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from math import sqrt
-from typing import Iterable, Iterator, NamedTuple, Optional, Sequence
+from typing import NamedTuple, Optional
 
 from il_morph.reproduction.comparisons import accuracy, grouped
 from il_morph.reproduction.facts import NONE, PaperTable

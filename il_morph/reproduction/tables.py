@@ -1,8 +1,9 @@
 """The paper's tables with ours beside them, a line for each system; and all tables in one."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
-from typing import Iterable, Iterator, Optional, Sequence
+from typing import Optional
 
 from il_morph.reproduction.comparisons import Comparison, Summary, SystemFigures, compare, scored, system_figures
 from il_morph.reproduction.facts import AVERAGE, NONE, PaperTable
@@ -10,8 +11,21 @@ from il_morph.reproduction.layout import Block, Caption, Grid, Remarks
 from il_morph.reproduction.published import VOTE, Published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.statistics import Variant, variants
-from il_morph.reproduction.wording import (FOLDS, MEASURE, MISSING, NOTHING, PARTIAL, difference, exact, listed, names,
-                                           number, plus_minus, signed, yes)
+from il_morph.reproduction.wording import (
+    FOLDS,
+    MEASURE,
+    MISSING,
+    NOTHING,
+    PARTIAL,
+    difference,
+    exact,
+    listed,
+    names,
+    number,
+    plus_minus,
+    signed,
+    yes,
+)
 
 WORDS = {"ensemble": "vote", "mean": "mean"}  # what the paper reports
 PUBLISHED_SINGLES = "published singles"

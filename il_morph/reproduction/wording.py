@@ -1,7 +1,8 @@
 """Figures as cells of a table."""
 from __future__ import annotations
 
-from typing import Iterable, Optional, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Optional
 
 from il_morph.reproduction.comparisons import Summary
 from il_morph.reproduction.facts import NONE

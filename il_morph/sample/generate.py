@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from docopt import docopt
 
@@ -69,10 +70,10 @@ VOWEL_DROPPED = "burun ağız oğul boyun karın akıl isim şehir resim beyin g
 DOUBLED = "sır his hat"
 EXTENDED_BY_Y = "su"
 
-Cell = Tuple[str, str, str]
+Cell = tuple[str, str, str]
 
 
-def nouns() -> List[str]:
+def nouns() -> list[str]:
     """All nouns of the sample, each once."""
     groups = (REGULAR, SOFTENED, UNSOFTENED, FRONTED, VOWEL_DROPPED, DOUBLED, EXTENDED_BY_Y)
     return list(dict.fromkeys(" ".join(groups).split()))
@@ -172,7 +173,7 @@ def lines(part: str, chosen: Sequence[str]) -> Iterator[str]:
             yield f"{noun}\t{inflect(noun, number, possessor, case)}\t{features}\n"
 
 
-def data_sets() -> Dict[str, str]:
+def data_sets() -> dict[str, str]:
     """File names and contents of the sample."""
     regular = stable_order(REGULAR.split(), "nouns")
     order = regular + stable_order([noun for noun in nouns() if noun not in regular], "nouns")
@@ -182,7 +183,7 @@ def data_sets() -> Dict[str, str]:
     return {f"turkish-{part}.tsv": "".join(lines(part, chosen)) for part, chosen in parts.items()}
 
 
-def main(argv: Optional[List[str]] = None) -> int:
+def main(argv: Optional[list[str]] = None) -> int:
     folder = Path(docopt(__doc__, argv)["OUTPUT-FOLDER"])
     try:
         for name, content in data_sets().items():

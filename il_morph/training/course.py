@@ -26,7 +26,7 @@ class Epoch:
         values = [getattr(self, column) for column in self.COLUMNS]
         return ["NA" if v is None else f"{v:.4f}" if isinstance(v, float) else str(v) for v in values]
 
-    def is_better_than(self, best: Optional["Epoch"]) -> bool:
+    def is_better_than(self, best: Optional[Epoch]) -> bool:
         """By the dev loss where it is taken (`--pick-loss`), else by the dev accuracy."""
         if best is None:
             return True

@@ -7,8 +7,9 @@ other, or together, so that the requests of all samples become one product.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, ContextManager, Generator, Optional, Protocol, Sequence, Union
+from typing import Any, Callable, ContextManager, Optional, Protocol, Union
 
 import numpy as np
 

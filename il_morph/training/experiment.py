@@ -6,30 +6,31 @@ import json
 import logging
 import random
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 from il_morph import __version__
+from il_morph.bars import bar
 from il_morph.data.formats import Parts, Sample, Way, format_named, read_data, read_parts
 from il_morph.data.splitting import SplitFile, Splitting, split_in_memory
-from il_morph.model.search import decode
 from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
-from il_morph.bars import bar
-from il_morph.training.results import ResultsFolder
-from il_morph.results import RunFolder, search_name
+from il_morph.model.search import decode
 from il_morph.model.settings import TRANSDUCER, ModelSettings, TrainingSettings
+from il_morph.model.vocabulary import Vocabulary
+from il_morph.results import RunFolder, search_name
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Engine
-from il_morph.training.schedule import Training
 from il_morph.training.phases import phases_of, train_phases
+from il_morph.training.results import ResultsFolder
+from il_morph.training.schedule import Training
 from il_morph.transitions.actions import UNK
 from il_morph.transitions.systems import EditSystem
-from il_morph.model.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp
 from random import Random
-from typing import Optional, Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -12,7 +13,16 @@ from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.chance import draw, stream_of_sample
 from il_morph.training.engine import (
-    AT_END, BEFORE_END, BEFORE_END_OR_END, SampleDecoder, State, Step, StepLoss, Visit, supports)
+    AT_END,
+    BEFORE_END,
+    BEFORE_END_OR_END,
+    SampleDecoder,
+    State,
+    Step,
+    StepLoss,
+    Visit,
+    supports,
+)
 from il_morph.training.likelihood import ExpertTeacher
 from il_morph.training.rollouts import Configuration, RollOuts
 from il_morph.transitions.actions import COPY, DELETE, END, MAX_ACTIONS

@@ -5,14 +5,15 @@ A teacher says which actions are optimal now; the most probable of them is taken
 
 from __future__ import annotations
 
-from typing import Protocol, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from il_morph.transitions.expert import Expert, matched, optimal_actions
 from il_morph.model.inference import AnyInference
-from il_morph.transitions.actions import END, UNK
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import END, UNK
+from il_morph.transitions.expert import Expert, matched, optimal_actions
 
 
 class Teacher(Protocol):

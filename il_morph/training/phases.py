@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import Optional, Protocol, Sequence
+from typing import Optional, Protocol
 
 import numpy as np
 
-from il_morph.training.engine import Engine, Objective
-from il_morph.training.imitation import ImitationLearning
-from il_morph.transitions.aligners import make_aligner
-from il_morph.training.sequences import AllPaths, GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
 from il_morph.model.architectures import architecture_of
 from il_morph.model.settings import NWFST, TrainingSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.checkpoint import Checkpoint
 from il_morph.training.course import Course, Epoch
+from il_morph.training.engine import Engine, Objective
+from il_morph.training.imitation import ImitationLearning
 from il_morph.training.schedule import Training
-from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.sequences import AllPaths, GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
+from il_morph.transitions.aligners import make_aligner
 
 SEEDS = 2**32
 SEQUENCE_OBJECTIVES = {"mle": MaximumLikelihood, "mrt": MinimumRisk, "rl": Reinforce}

@@ -5,9 +5,10 @@ All candidates of a step are rows of one batch, without gradient.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Generator, Sequence
+from typing import Any
 
 import editdistance
 import numpy as np
@@ -28,7 +29,7 @@ class Configuration:
     output: str = ""
     steps: int = 0  # how many actions have been taken
 
-    def after(self, action: int, written: str, system: TransitionSystem) -> "Configuration":
+    def after(self, action: int, written: str, system: TransitionSystem) -> Configuration:
         return Configuration(self.state, system.advance(self.position, action), self.output + written, self.steps + 1)
 
 

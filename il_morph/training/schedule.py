@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Callable, Optional, Sequence
+from typing import Callable, Optional
 
-from il_morph.model.search import best_outputs
+from il_morph.bars import bar, epochs_bar
 from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of
 from il_morph.model.inference import AnyInference
+from il_morph.model.search import best_outputs
+from il_morph.model.settings import TrainingSettings
+from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Learner
 from il_morph.training.likelihood import Teacher, mean_loss, producible
-from il_morph.bars import bar, epochs_bar
-from il_morph.model.settings import TrainingSettings
-from il_morph.model.vocabulary import Instance, Vocabulary
 
 log = logging.getLogger(__name__)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from random import Random
 from statistics import fmean
-from typing import Any, Callable, Generator, Optional, Sequence
+from typing import Any, Callable, Optional
 
 import editdistance
 import numpy as np

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from il_morph.data.formats import BEGIN as BEGIN_SYMBOL, END as END_SYMBOL, UNK as UNK_SYMBOL
+from il_morph.data.formats import BEGIN as BEGIN_SYMBOL
+from il_morph.data.formats import END as END_SYMBOL
+from il_morph.data.formats import UNK as UNK_SYMBOL
 
 UNK, BEGIN, END = range(3)  # in every system
 DELETE, COPY = 3, 4  # in the edit system

@@ -7,17 +7,18 @@ alignments in the same order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Callable, List, Optional, Tuple, Union
 
 import numpy as np
 
 from il_morph.bars import bar
 from il_morph.data.formats import GAP
 
-Pair = Tuple[str, str]
-Aligner = Callable[[Sequence[Pair]], List[Pair]]
+Pair = tuple[str, str]
+Aligner = Callable[[Sequence[Pair]], list[Pair]]
 Progress = Callable[[Iterable[int]], Iterable[int]]
 
 
@@ -196,7 +197,7 @@ class _Block:
         self.width, self.height = len(source_ids), len(target_ids)
         i = np.arange(self.width)
         j = np.arange(self.width + self.height - 1)[:, None] - i
-        inside = (0 <= j) & (j < self.height)
+        inside = (j >= 0) & (j < self.height)
         self.columns = source_ids * (len(index) + 1) + target_ids[np.where(inside, j, 0)]
         self.drawn = np.zeros(0, dtype=int)
 

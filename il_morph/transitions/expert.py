@@ -7,7 +7,7 @@ from the target is not rolled out: its regret is BETA.
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 

@@ -7,11 +7,24 @@ The buffer is the wrapped input; a configuration is a position in it and the out
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, Optional, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Optional
 
-from il_morph.data.formats import END as END_SYMBOL, GAP
+from il_morph.data.formats import END as END_SYMBOL
+from il_morph.data.formats import GAP
 from il_morph.transitions.actions import (
-    BEGIN, COMMON_SYMBOLS, COPY, COPY_SYMBOL, DELETE, DELETE_SYMBOL, END, MAX_ACTIONS, STEP, STEP_SYMBOL, UNK)
+    BEGIN,
+    COMMON_SYMBOLS,
+    COPY,
+    COPY_SYMBOL,
+    DELETE,
+    DELETE_SYMBOL,
+    END,
+    MAX_ACTIONS,
+    STEP,
+    STEP_SYMBOL,
+    UNK,
+)
 from il_morph.transitions.expert import Expert
 
 

@@ -6,9 +6,10 @@ known. All products go through `affine_transform`: DyNet's `W * x` adds to recyc
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Iterable, Optional, Sequence
+from typing import Optional
 
 import dynet as dy
 import numpy as np
@@ -125,10 +126,10 @@ class CoupledCell:
         return {gate: affine(onto[gate], [(self.x[gate][block], x) for block, x in inputs.items()])
                 for gate in self.gates}
 
-    def masks(self, dropout: float) -> Optional["Masks"]:
+    def masks(self, dropout: float) -> Optional[Masks]:
         return Masks(self.widths, self.hidden, dropout, bool(self.peepholes)) if dropout else None
 
-    def step(self, gates: dict, state: CellState, masks: Optional["Masks"] = None,
+    def step(self, gates: dict, state: CellState, masks: Optional[Masks] = None,
              extra: Optional[dict[str, dy.Expression]] = None) -> CellState:
         """One step; `extra` are blocks of the input that `gates` does not contain yet."""
         h, c, parts = self._parts(masks.h(state.h) if masks else state.h), state.c, state.c_parts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Iterator, Sequence
 
 from il_morph.engines.dynet.memory import check_memory, megabytes_needed
 from il_morph.errors import InputError

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import dynet as dy
 
@@ -21,7 +22,7 @@ class HacmNetwork(Network):
         self.gate = self._affine(*architecture.gate)
         self.others += self.gate
 
-    def graph(self, instance: Instance, dropout: float = 0.0) -> "HacmGraph":
+    def graph(self, instance: Instance, dropout: float = 0.0) -> HacmGraph:
         return HacmGraph(self, instance, dropout)
 
 

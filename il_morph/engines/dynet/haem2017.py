@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import dynet as dy
 
 from il_morph.engines.dynet.cells import Vector, affine, run_layers
 from il_morph.engines.dynet.network import (
-    NONLINEARITIES, AnyNetwork, SequenceGraph, character_rows, feature_blocks, features_in_parts)
+    NONLINEARITIES,
+    AnyNetwork,
+    SequenceGraph,
+    character_rows,
+    feature_blocks,
+    features_in_parts,
+)
 from il_morph.model.haem2017 import MEMORIES, HaemArchitecture, written_characters
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import AT_END, BEFORE_END
@@ -33,7 +39,7 @@ class HaemNetwork(AnyNetwork):
     def _parts(self, inputs: dict[str, int]) -> dict[str, int]:
         return features_in_parts(inputs, self.slot_ranges, 1)
 
-    def graph(self, instance: Instance, dropout: float = 0.0) -> "HaemGraph":
+    def graph(self, instance: Instance, dropout: float = 0.0) -> HaemGraph:
         return HaemGraph(self, instance, dropout)
 
 

@@ -13,8 +13,8 @@ from math import ceil
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of
 from il_morph.model.settings import HAEM_2017, SOFT, TrainingSettings
-from il_morph.transitions.actions import MAX_ACTIONS
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.transitions.actions import MAX_ACTIONS
 
 POOLS, FLOAT, MEGABYTE = 4, 4, 2**20
 NODES_PER_STEP = 28  # vectors of hidden size that one step of an LSTM layer puts into the graph, at most

@@ -8,8 +8,9 @@ encoder's positions in one product, and per step there remain the action and the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Iterator, Optional, Sequence, Union
+from typing import Any, Optional, Union
 
 import dynet as dy
 import dynet_config
@@ -17,9 +18,9 @@ import numpy as np
 
 from il_morph.engines.dynet.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
 from il_morph.model.architecture import AnyArchitecture, Architecture, Layer, Weight
+from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import AT_END, BEFORE_END, BEFORE_END_OR_END, supports
 from il_morph.transitions.actions import UNK
-from il_morph.model.vocabulary import Instance, Vocabulary
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
 MASKED = -1e9  # added to the score of an invalid action; finite, for -inf poisons DyNet's memory
@@ -132,7 +133,7 @@ class Network(AnyNetwork):
     def _parts(self, inputs: dict[str, int]) -> dict[str, int]:
         return features_in_parts(inputs, self.slot_ranges, self.architecture.slot_width)
 
-    def graph(self, instance: Instance, dropout: float = 0.0) -> "SampleGraph":
+    def graph(self, instance: Instance, dropout: float = 0.0) -> SampleGraph:
         """The graph of a sample up to the decoder's first step."""
         return SampleGraph(self, instance, dropout)
 

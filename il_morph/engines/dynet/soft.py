@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import dynet as dy
 
@@ -29,7 +29,7 @@ class SoftNetwork(AnyNetwork):
         self.output = self._affine(*architecture.classifier)
         self.others = [self.w, self.u, self.v, self.context, *self.output]
 
-    def graph(self, instance: Instance, dropout: float = 0.0) -> "SoftGraph":
+    def graph(self, instance: Instance, dropout: float = 0.0) -> SoftGraph:
         return SoftGraph(self, instance, dropout)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from tempfile import mkdtemp
 from types import ModuleType
-from typing import Optional, Sequence
+from typing import Optional
 
 from il_morph.engines.native.learner import NativeLearner
 from il_morph.engines.native.threads import use_one_thread

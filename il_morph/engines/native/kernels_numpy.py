@@ -7,7 +7,8 @@ that are computed together lie between neighbouring `bounds`; a node's parent is
 
 from __future__ import annotations
 
-from typing import Callable, Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import Callable, NamedTuple
 
 import numpy as np
 

@@ -16,8 +16,8 @@ c_t: the first half of c_t · [c2o | c2i] belongs to o_t, the second to i_{t+1}.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Iterator
 
 import numpy as np
 

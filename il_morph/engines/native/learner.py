@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Sequence
 
 from il_morph.engines.native.batch import Batch
 from il_morph.engines.native.layout import Arrays

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Optional, Sequence, Union
+from typing import Optional, Union
 
 import numpy as np
 

@@ -7,9 +7,9 @@ it is x′d, with a row for each time the matrix was used, and both factors are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Sequence
 
 import numpy as np
 
