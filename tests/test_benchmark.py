@@ -16,7 +16,7 @@ FILES = {
 
 
 def benchmark(*arguments):
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=900)
 
 
 @pytest.fixture(scope="module")
