@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,11 @@ import pytest
 import il_morph
 from il_morph import commands
 from il_morph.commands import main
+from il_morph.commands.streams import answer
+from il_morph.data import streaming
+from il_morph.data.formats import Way
 from il_morph.data.samples import LONGEST
-from il_morph.data.streaming import LONGEST_LINE
+from il_morph.data.streaming import LONGEST_LINE, DataStream
 from il_morph.errors import InputError
 from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Predictor
@@ -114,6 +118,20 @@ def test_too_little_memory_while_predicting_leaves_nothing_half_written(folder):
     done = shell(f"ulimit -v 700000; il-morph predict {folder}/f.model {folder}/long {folder}/out")
     assert done.returncode == 2 and "not enough memory" in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["f.model", "in", "long"]
+
+
+def test_long_files_take_no_more_memory_than_short_ones(folder, monkeypatch):
+    monkeypatch.setattr(streaming, "BLOCK", 1 << 13)
+    predictor, peaks = Predictor.load(folder), []
+    for lines in (4_000, 24_000):
+        (folder / "long").write_text("walk\t\tV;PST\n" * lines)
+        stream = DataStream(folder / "long", Way(expected=predictor.format))
+        tracemalloc.start()
+        answer(stream, str(folder / "out"), predictor, lambda fmt, samples: [fmt.line(sample, "") for sample in samples])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert (folder / "out").read_bytes().count(b"\n") == lines
+    assert peaks[1] < 1.2 * peaks[0]
 
 
 def test_inputs_have_a_limit(folder, capsys):
