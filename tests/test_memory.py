@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from il_morph.engines.dynet.memory import megabytes_needed
+from il_morph.engines.dynet.memory import errors_of_pools, megabytes_needed
 from il_morph.model.settings import HACM, HAEM_2017, SOFT, TRANSDUCER, TrainingSettings
 from tests.cli import ROOT
 from tests.random_models import random_model
@@ -67,6 +67,18 @@ def test_it_is_enough_for_the_cited_systems_and_automatic_batching(architecture)
 def test_the_worst_case_does_need_memory():
     pytest.importorskip("dynet")
     assert "survived" not in worst_case("rl", 0.1).stdout
+
+
+def test_too_little_memory_with_automatic_batching_is_said_with_what_to_do():
+    pytest.importorskip("dynet")
+    done = worst_case("mle", 0.1, HACM)
+    assert "survived" not in done.stdout
+    assert "InputError: DyNet has used up its memory in one update: give it more with --dynet-mem" in done.stderr
+
+
+def test_other_errors_of_dynet_keep_their_words():
+    with pytest.raises(ValueError, match="^another error$"), errors_of_pools():
+        raise ValueError("another error")
 
 
 def test_more_samples_in_a_graph_need_more():

@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,15 @@ import pytest
 import il_morph
 from il_morph import commands
 from il_morph.commands import main
+from il_morph.commands.streams import answer
+from il_morph.data import streaming
+from il_morph.data.formats import Way
 from il_morph.data.samples import LONGEST
-from il_morph.data.streaming import LONGEST_LINE
+from il_morph.data.streaming import LONGEST_LINE, DataStream
 from il_morph.errors import InputError
 from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Predictor
+from il_morph.model.search import BeamSearch
 from tests.cli import ROOT, error_of
 from tests.random_models import random_model
 
@@ -108,12 +113,43 @@ def test_too_little_memory_is_said_with_what_to_lower(folder, name, monkeypatch,
 
 
 def test_too_little_memory_while_predicting_leaves_nothing_half_written(folder):
-    """With a limit that the interpreter and the model fit into, but not a block of the longest inputs."""
+    """With a limit that the interpreter and the model fit into, but not one of the longest inputs."""
     save_model(folder / "f.model", random_model(enc_hidden=900))
-    (folder / "long").write_text(("w" * LONGEST + "\t\tV;PST\n") * 12)
-    done = shell(f"ulimit -v 700000; il-morph predict {folder}/f.model {folder}/long {folder}/out")
+    (folder / "long").write_text(("w" * LONGEST + "\t\tV;PST\n") * 3)
+    done = shell(f"ulimit -v 400000; il-morph predict {folder}/f.model {folder}/long {folder}/out")
     assert done.returncode == 2 and "not enough memory" in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["f.model", "in", "long"]
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_batches_shrink_to_what_memory_allows(monkeypatch, width):
+    predictor = Predictor(random_model())
+    items = [("walk", "V;PST"), ("mouse", "N;PL"), ("a", "N;PL"), ("tall", "ADJ;CMPR"), ("ox", "N;PL")]
+    expected, run, sizes = predictor.predict(items, width), BeamSearch.run, []
+
+    def with_little_memory(search):
+        sizes.append(len(search.instances))
+        if len(search.instances) > 2:
+            raise MemoryError
+        return run(search)
+
+    monkeypatch.setattr(BeamSearch, "run", with_little_memory)
+    assert predictor.predict(items, width) == expected
+    assert sizes == [5, 2, 3, 1, 2]
+
+
+def test_long_files_take_no_more_memory_than_short_ones(folder, monkeypatch):
+    monkeypatch.setattr(streaming, "BLOCK", 1 << 13)
+    predictor, peaks = Predictor.load(folder), []
+    for lines in (4_000, 24_000):
+        (folder / "long").write_text("walk\t\tV;PST\n" * lines)
+        stream = DataStream(folder / "long", Way(expected=predictor.format))
+        tracemalloc.start()
+        answer(stream, str(folder / "out"), predictor, lambda fmt, samples: [fmt.line(sample, "") for sample in samples])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert (folder / "out").read_bytes().count(b"\n") == lines
+    assert peaks[1] < 1.2 * peaks[0]
 
 
 def test_inputs_have_a_limit(folder, capsys):

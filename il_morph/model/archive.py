@@ -28,7 +28,7 @@ NPY_HEADER = re.compile(rb"\x93NUMPY\x01\0..\{'descr': '([<|][biuf]\d)', 'fortra
                         rb"'shape': \(((?:\d{1,12}, ?){0,8}\d{0,12})\), \} *\n", re.DOTALL)
 # What damaged or hostile content can lead to, here and in what reads the header.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, LookupError, ValueError, TypeError,
-           AttributeError, ArithmeticError, NotImplementedError, RuntimeError, MemoryError, OSError)
+           AttributeError, ArithmeticError, NotImplementedError, RuntimeError, OSError)
 Arrays = dict  # name -> array
 
 
@@ -103,8 +103,6 @@ def describe(error: BaseException) -> str:
     """What is wrong with an archive, on one line."""
     if isinstance(error, KeyError) and error.args:
         return f"{error.args[0]} is missing"
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for it"
     if isinstance(error, RecursionError):
         return "its header is too deep"
     text = " ".join(str(error).split()) or type(error).__name__

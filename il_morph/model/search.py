@@ -31,12 +31,22 @@ def decode(inference: AnyInference, instances: Sequence[Instance], width: int = 
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer))
     results: list[list[Hypothesis]] = [[] for _ in instances]
     for batch in progress([order[n:n + batch_size] for n in range(0, len(order), batch_size)]):
-        of_batch = [instances[n] for n in batch]
-        found = (best_paths(inference, of_batch) if isinstance(inference, NwfstInference)
-                 else BeamSearch(inference, of_batch, max(1, width)).run())
-        for n, hypotheses in zip(batch, found):
+        for n, hypotheses in zip(batch, decode_batch(inference, [instances[n] for n in batch], width)):
             results[n] = hypotheses
     return results
+
+
+def decode_batch(inference: AnyInference, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
+    """At once, or in halves where there is too little memory."""
+    try:
+        if isinstance(inference, NwfstInference):
+            return best_paths(inference, instances)
+        return BeamSearch(inference, instances, max(1, width)).run()
+    except MemoryError:
+        if len(instances) == 1:
+            raise
+    half = len(instances) // 2
+    return [*decode_batch(inference, instances[:half], width), *decode_batch(inference, instances[half:], width)]
 
 
 def best_outputs(inference: AnyInference, instances: Sequence[Instance], width: int = 1,

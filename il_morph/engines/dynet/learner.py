@@ -8,6 +8,7 @@ import dynet as dy
 import numpy as np
 
 from il_morph.engines.dynet.decoder import DynetDecoder
+from il_morph.engines.dynet.memory import errors_of_pools
 from il_morph.engines.dynet.network import AnyNetwork
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance
@@ -33,6 +34,10 @@ class DynetLearner:
         self.objective.begin_epoch(epoch)
 
     def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
+        with errors_of_pools():
+            return self._update(batch)
+
+    def _update(self, batch: Sequence[Instance]) -> tuple[float, int]:
         """The loss of a batch is the sum of the losses that were left, divided by the sum of their counts."""
         dy.renew_cg()
         visits = [visit for visit in map(self.visit, batch) if visit[1]]

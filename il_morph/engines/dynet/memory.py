@@ -8,7 +8,9 @@ enough from the start.
 from __future__ import annotations
 
 import mmap
+from contextlib import contextmanager
 from math import ceil
+from typing import Iterator
 
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of
@@ -49,6 +51,21 @@ def rows(settings: TrainingSettings) -> int:
     if settings.mode in ("mrt", "rl"):
         return 2 * (settings.sample_size + 1)  # sampled, then scored
     return 1 + MAX_CANDIDATES
+
+
+@contextmanager
+def errors_of_pools() -> Iterator[None]:
+    """DyNet's complaint about a full pool, in words that say what to do.
+
+    With automatic batching the memory of roll-outs is not given back before the next update, so there may be too little.
+    """
+    try:
+        yield
+    except (ValueError, RuntimeError) as error:
+        if "--dynet-mem" not in str(error):
+            raise
+        raise InputError("DyNet has used up its memory in one update: give it more with --dynet-mem (megabytes), lower "
+                         "--batch-size or --sample-size, or leave out --dynet-autobatch") from error
 
 
 def check_memory(mem: int, who: str) -> None:
