@@ -48,7 +48,8 @@ setup(
     extras_require={
         **EXTRAS,
         "plots": EXTRAS["report"],
-        "test": ["pytest", "pytest-xdist", "hypothesis", "selenium", "ruff", "mypy", *EXTRAS["fast"], *EXTRAS["report"]],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "selenium", "ruff", "mypy", *EXTRAS["fast"],
+                 *EXTRAS["report"]],
     },
     entry_points={"console_scripts": ["il-morph = il_morph.__main__:run"]},
 )

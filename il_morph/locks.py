@@ -11,10 +11,8 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike
 
 fcntl: Any = None
-try:
+with suppress(ImportError):  # Windows
     import fcntl  # type: ignore[no-redef]
-except ImportError:  # Windows
-    pass
 
 NO_LOCKS = ("this system has no file locks (fcntl), and they are needed to run a table: use Linux or macOS, or on "
             "Windows the Windows Subsystem for Linux")

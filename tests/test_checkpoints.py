@@ -49,7 +49,8 @@ def arguments_of(data, folder, *flags):
 def contents(folder):
     """What a finished run leaves, but for seconds."""
     run = Run(folder)
-    files = {name: (folder / name).read_bytes() for name in run.files if name.endswith(("model", "predictions", "eval"))}
+    files = {name: (folder / name).read_bytes() for name in run.files
+             if name.endswith(("model", "predictions", "eval"))}
     rows = [[cell for name, cell in row.items() if name != "seconds"] for row in run.log]
     stats = {name: value for name, value in run.stats.items() if name not in ("command", "training")}
     stats["training"] = {name: value for name, value in run.stats["training"].items() if name != "seconds"}
@@ -58,7 +59,8 @@ def contents(folder):
 
 @pytest.mark.parametrize("flags", RUNS.values(), ids=RUNS)
 @pytest.mark.parametrize("epochs", [1, 2, 4])
-def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog, flags, epochs):
+def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog,
+                                                                             flags, epochs):
     caplog.set_level("INFO")
     assert main(arguments_of(data, tmp_path / "whole", *flags)) == 0
     interrupt(epochs)
@@ -83,11 +85,12 @@ def test_a_training_that_is_interrupted_after_every_epoch_ends_too(data, tmp_pat
 
 
 def test_kill_9_at_any_time_loses_no_more_than_an_epoch(data, tmp_path):
-    flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=60", "--patience=60", data("train"), data("dev")]
+    flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=60", "--patience=60",
+             data("train"), data("dev")]
     assert main(["train", *flags, str(tmp_path / "whole")]) == 0
     for number in range(3):
-        process = subprocess.Popen([sys.executable, "-m", "il_morph", "train", *flags, str(tmp_path / "parts")], cwd=ROOT,
-                                   stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([sys.executable, "-m", "il_morph", "train", *flags, str(tmp_path / "parts")],
+                                   cwd=ROOT, stderr=subprocess.DEVNULL)
         log, rows = tmp_path / "parts" / "f.log", 0
         while process.poll() is None and rows < 4 + 12 * number:
             rows = log.read_text().count("\n") if log.exists() else 0
@@ -115,7 +118,8 @@ def test_without_a_seed_the_seed_of_the_interrupted_run_is_taken(data, tmp_path,
     (["--epochs=7"], "epochs: 6 there, 7 now"), (["--dynet-seed=2"], "seed: 1 there, 2 now"),
     (["--il-beta=0.9"], "il_beta: 0.5 there, 0.9 now"), (["--enc-hidden=9"], "enc_hidden: 8 there, 9 now"),
 ])
-def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_path, interrupt, capsys, flags, different):
+def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_path, interrupt, capsys,
+                                                                     flags, different):
     interrupt(2)
     assert main(arguments_of(data, tmp_path / "run", "--epochs=6")) == 130
     before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
@@ -128,7 +132,8 @@ def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_p
     assert main([*others[:1], *flags, "--force", *others[1:]]) == 0
 
 
-@pytest.mark.parametrize("damage", [lambda content: content[:-200], lambda content: b"", lambda content: content[:500] + b"x"])
+@pytest.mark.parametrize("damage", [lambda content: content[:-200], lambda content: b"",
+                                    lambda content: content[:500] + b"x"])
 def test_a_damaged_checkpoint_is_named(data, tmp_path, interrupt, capsys, damage):
     interrupt(2)
     assert main(arguments_of(data, tmp_path / "run", "--epochs=6")) == 130
@@ -140,8 +145,8 @@ def test_a_damaged_checkpoint_is_named(data, tmp_path, interrupt, capsys, damage
 
 
 def test_two_trainings_in_one_folder_are_refused(data, tmp_path, capsys):
-    flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=100000", "--patience=100000", data("train"),
-             data("dev"), str(tmp_path / "run")]
+    flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=100000", "--patience=100000",
+             data("train"), data("dev"), str(tmp_path / "run")]
     process = subprocess.Popen([sys.executable, "-m", "il_morph", "train", *flags], cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
         while not (tmp_path / "run" / "f.model").exists():

@@ -77,8 +77,8 @@ def test_weights_are_32_bit_floats(path, dtype):
     assert "output.b" in refused(path)
 
 
-@pytest.mark.parametrize("shape", ["(1000000000000,)", "(-1,)", "(2, 3)", "(10**9,)", "()", "(0,)", "(True,)", "x", "(" * 90,
-                                   "(" + "9" * 5000 + ",)", "((" + "1," * 9 + "),)"])
+@pytest.mark.parametrize("shape", ["(1000000000000,)", "(-1,)", "(2, 3)", "(10**9,)", "()", "(0,)", "(True,)", "x",
+                                   "(" * 90, "(" + "9" * 5000 + ",)", "((" + "1," * 9 + "),)"])
 def test_a_shape_that_lies_is_found_out_before_memory_is_taken(path, shape):
     text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
@@ -102,7 +102,8 @@ def test_compressed_members_are_refused(path, method):
     assert "is compressed or encrypted" in refused(path)
 
 
-@pytest.mark.parametrize("offset, value", [(8, 0x01), (8, 0x20), (8, 0x41), (10, 99), (10, 14), (6, 200), (24, 0xFF), (45, 0x7F)])
+@pytest.mark.parametrize("offset, value", [(8, 0x01), (8, 0x20), (8, 0x41), (10, 99), (10, 14), (6, 200),
+                                           (24, 0xFF), (45, 0x7F)])
 def test_fields_of_the_directory_that_lie_are_found_out(path, offset, value):
     """Encryption, patches, unknown compression, a version to come, a huge size, a place beyond the file."""
     data = bytearray(path.read_bytes())
@@ -128,17 +129,21 @@ def test_a_header_beyond_the_limit_is_not_read(path):
     assert "its header has 16,777,217 bytes" in refused(path)
 
 
-@pytest.mark.parametrize("text", ["[" * 200_000, '{"format":' * 200_000, "1" * 10_000, "{\"version\": 1e999}", "\ud800", "NaN"])
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"format":' * 200_000, "1" * 10_000, "{\"version\": 1e999}",
+                                  "\ud800", "NaN"])
 def test_headers_that_are_deep_long_or_odd_are_refused(path, text):
     rewrite(path, **{"header.json": text.encode("utf-8", "surrogatepass")})
     refused(path)
 
 
 @pytest.mark.parametrize("values", [
-    {"input": 10**9}, {"input": 0}, {"enc_layers": 10**6}, {"enc_hidden": True}, {"dec_hidden": 7.0}, {"mlp": -1}, {"mlp": None},
+    {"input": 10**9}, {"input": 0}, {"enc_layers": 10**6}, {"enc_hidden": True}, {"dec_hidden": 7.0},
+    {"mlp": -1}, {"mlp": None},
     {"lucky_w": float("nan")}, {"lucky_w": 1e308}, {"nonlin": "sine"}, {"nonlin": ["ReLU"]}, {"vanilla_lstm": 1},
-    {"architecture": "other"}, {"unicode": "nfkc"}, {"format": 7}, {"format": None}, {"action_input": 9}, {"tag_wraps": "none"},
-    {"architecture": "soft"}, {"architecture": "haem-2017"}, {"feat_input": 0, "avm_feat_format": True}, {"input": "9" * 9999},
+    {"architecture": "other"}, {"unicode": "nfkc"}, {"format": 7}, {"format": None},
+    {"action_input": 9}, {"tag_wraps": "none"},
+    {"architecture": "soft"}, {"architecture": "haem-2017"}, {"feat_input": 0, "avm_feat_format": True},
+    {"input": "9" * 9999},
 ])
 def test_settings_that_no_training_has_are_refused(path, values):
     rewrite(path, **changed(path, "settings", **values))
@@ -149,12 +154,18 @@ SPECIALS = ["<UNK>", "⟪", "⟫", "<DEL>", "<COPY>"]
 
 
 @pytest.mark.parametrize("values", [
-    {"actions": ["a"], "characters": ["a"]}, {"features": ["PST"]}, {"features": []}, {"pos": ["V"]}, {"pos": None}, {"pos": "<UNK>"},
-    {"actions": [*SPECIALS, "ab"], "characters": [*SPECIALS, "ab"]}, {"actions": [*SPECIALS, ""], "characters": [*SPECIALS, ""]},
-    {"actions": [*SPECIALS, "a", "a"], "characters": [*SPECIALS, "a", "a"]}, {"features": ["<UNK>", 7]}, {"novelty": []},
-    {"actions": [*SPECIALS, "\n"], "characters": [*SPECIALS, "\n"]}, {"actions": [*SPECIALS, "\t"], "characters": [*SPECIALS, "\t"]},
-    {"actions": [*SPECIALS, "\ud800"], "characters": [*SPECIALS, "\ud800"]}, {"characters": SPECIALS}, {"attributes": ["PST"]},
-    {"bundles": [["V;PST"]]}, {"bundles": [["V;PST", 0]]}, {"bundles": [["V\nPST", 1]]}, {"bundles": 7}, {"bundles": [[[], 1]]},
+    {"actions": ["a"], "characters": ["a"]}, {"features": ["PST"]}, {"features": []},
+    {"pos": ["V"]}, {"pos": None}, {"pos": "<UNK>"},
+    {"actions": [*SPECIALS, "ab"], "characters": [*SPECIALS, "ab"]},
+    {"actions": [*SPECIALS, ""], "characters": [*SPECIALS, ""]},
+    {"actions": [*SPECIALS, "a", "a"], "characters": [*SPECIALS, "a", "a"]}, {"features": ["<UNK>", 7]},
+    {"novelty": []},
+    {"actions": [*SPECIALS, "\n"], "characters": [*SPECIALS, "\n"]},
+    {"actions": [*SPECIALS, "\t"], "characters": [*SPECIALS, "\t"]},
+    {"actions": [*SPECIALS, "\ud800"], "characters": [*SPECIALS, "\ud800"]}, {"characters": SPECIALS},
+    {"attributes": ["PST"]},
+    {"bundles": [["V;PST"]]}, {"bundles": [["V;PST", 0]]}, {"bundles": [["V\nPST", 1]]}, {"bundles": 7},
+    {"bundles": [[[], 1]]},
 ])
 def test_a_vocabulary_that_no_training_makes_is_refused(path, values):
     rewrite(path, **changed(path, "vocabulary", **values))
@@ -168,7 +179,8 @@ def test_attributes_are_those_of_the_features(path):
     assert "its attributes are not those of its features" in refused(path)
 
 
-@pytest.mark.parametrize("values", [{"version": 0}, {"version": True}, {"version": 1.0}, {"training": []}, {"format": ["x"] * 9999}])
+@pytest.mark.parametrize("values", [{"version": 0}, {"version": True}, {"version": 1.0},
+                                    {"training": []}, {"format": ["x"] * 9999}])
 def test_other_parts_of_the_header_are_checked(path, values):
     rewrite(path, **header(path, **values))
     refused(path)
@@ -194,7 +206,8 @@ def mutated(data: bytes, chance: Random) -> bytes:
     start = chance.randrange(len(data))
     length = min(chance.choice([1, 2, 30, 500]), len(data) - start)
     if kind.startswith("flip"):
-        places = [place for mark in (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY") for place in found(data, mark)]
+        places = [place for mark in (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY")
+                  for place in found(data, mark)]
         content = bytearray(data)
         for _ in range(chance.choice([1, 1, 3])):
             place = start if kind == "flip" else chance.choice(places) + chance.randrange(46)

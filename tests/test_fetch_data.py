@@ -87,7 +87,8 @@ def test_without_celex(project, tmp_path, options, answer):
 def test_the_pinned_commit_is_taken(project, tmp_path):
     """What is checked out may be newer."""
     clone = tmp_path / "clones" / "neural_wfst"
-    pinned = subprocess.run(["git", "-C", clone, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    pinned = subprocess.run(["git", "-C", clone, "rev-parse", "--short", "HEAD"],
+                            capture_output=True, text=True).stdout.strip()
     text = (project / "bin" / "fetch_data.sh").read_text()
     assert "se4u/neural_wfst 9dd8da9" in text
     (project / "bin" / "fetch_data.sh").write_text(text.replace("neural_wfst 9dd8da9", f"neural_wfst {pinned}"))
@@ -142,7 +143,8 @@ def test_no_network(project, tmp_path):
     (tmp_path / "data").mkdir()
     done = fetch(project, "--no-celex", "data", env={**os.environ, **proxy})
     assert done.returncode == 1
-    assert "could not clone https://github.com/ryancotterell/sigmorphon2016" in done.stderr and "--from DIR" in done.stderr
+    assert "could not clone https://github.com/ryancotterell/sigmorphon2016" in done.stderr
+    assert "--from DIR" in done.stderr
     assert list((tmp_path / "data").iterdir()) == []
 
 
@@ -189,7 +191,8 @@ def test_the_real_data(tmp_path):
     for data_set, repository in REPOSITORIES.items():
         make_repository(tmp_path / "clones" / repository, {
             repository_path(name): (data / name).read_bytes() for name in names if name.startswith(data_set + "/")})
-    done = subprocess.run([PROJECT / "bin" / "fetch_data.sh", "--from", tmp_path / "clones", "--celex", tmp_path / "data"],
+    done = subprocess.run([PROJECT / "bin" / "fetch_data.sh", "--from", tmp_path / "clones", "--celex",
+                           tmp_path / "data"],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert all((tmp_path / "data" / name).read_bytes() == (data / name).read_bytes() for name in names)

@@ -132,7 +132,8 @@ def test_step_losses_of_the_three_kinds(at_end, costs):
     network = network_of()
     number = len(network.vocabulary.actions)
     valid = network.vocabulary.system.valid_actions(at_end, number)
-    scores = {action: score for action, score in enumerate(np.random.RandomState(3).normal(size=number)) if action in valid}
+    scores = {action: score for action, score in enumerate(np.random.RandomState(3).normal(size=number))
+              if action in valid}
     logits = [scores.get(action, -1e9) for action in range(number)]
     lowest = min(costs.values())
     regret = {action: costs[action] - lowest if action in costs else 5.0 for action in valid}
@@ -183,8 +184,8 @@ def test_each_loss_teaches_the_best_actions(loss):
     instances = [network.vocabulary.instance(sample) for sample in samples]
     settings = TrainingSettings(epochs=150, patience=150, il_loss=loss, il_beta=1.0, il_tforcing_epochs=150)
     objective = ImitationLearning(network.vocabulary, settings, Random(1))
-    course = Training(learner_of(objective, network), objective.teachers, network.vocabulary, instances, instances, settings,
-                      Random(1), until=1.0).run()
+    course = Training(learner_of(objective, network), objective.teachers, network.vocabulary, instances, instances,
+                      settings, Random(1), until=1.0).run()
     assert course.epochs[-1].loss < course.epochs[0].loss / 2
     found = decode(Inference(course.weights, network.vocabulary), instances)
     assert [hypotheses[0].output for hypotheses in found] == [sample.output for sample in samples]
@@ -336,8 +337,8 @@ def roll_outs(network: Network, sample: Sample, **options) -> tuple:
     dy.renew_cg()
     decoder = DynetDecoder(network, instance)
     state = decoder.serve(Step(decoder.initial_state(), system.initial_action, instance.start))
-    rollouts = RollOuts(decoder, sample.output, system, network.vocabulary.actions.symbols, supports(network.vocabulary),
-                        TrainingSettings(il_loss="softmax-margin", **options))
+    rollouts = RollOuts(decoder, sample.output, system, network.vocabulary.actions.symbols,
+                        supports(network.vocabulary), TrainingSettings(il_loss="softmax-margin", **options))
     costs = run(rollouts.costs(Configuration(state, instance.start), [COPY, DELETE, insertion]), decoder)
     sequences = {action: finish_greedily(decoder.graph, state.cells, instance, [action],
                                          system.advance(instance.start, action)) for action in costs}
@@ -468,8 +469,8 @@ def test_regrets_where_the_target_is_complete_and_input_is_left():
 @pytest.mark.parametrize("oracle, optimal", [(True, [[COPY], [COPY], [COPY]]), (False, [[COPY], [DELETE], [DELETE]])])
 def test_without_the_optimal_oracle_the_length_of_the_output_is_the_place_in_the_target(oracle, optimal):
     """ab → ab, first an error: x is written. The place is 0 if it is remembered, 1 if only its length counts."""
-    objective = objective_of(network_of([Sample("ab", "N", "ab"), Sample("x", "N", "x")]), epoch=50, il_beta=1.0, il_k=0.5,
-                             il_decay="exponential", il_optimal_oracle=oracle)
+    objective = objective_of(network_of([Sample("ab", "N", "ab"), Sample("x", "N", "x")]), epoch=50, il_beta=1.0,
+                             il_k=0.5, il_decay="exponential", il_optimal_oracle=oracle)
     positions = objective.vocabulary.actions.positions
     scores = np.full(len(objective.vocabulary.actions), -99.0)
     objective.random = drawn(*[0.5] * 20)

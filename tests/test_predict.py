@@ -193,7 +193,8 @@ def test_unseen_characters_features_and_pos(trained, tmp_path, predict):
     inputs = tmp_path / "inputs"
     inputs.write_text("žluť\tN;PL\nwalk\tV;FUT;3\nwalk\tPUNCT;PST\n\tV;PST\n", encoding="utf-8")
     rows = predict(trained.model_path, inputs)
-    assert [(row[0], row[2]) for row in rows] == [("žluť", "N;PL"), ("walk", "V;FUT;3"), ("walk", "PUNCT;PST"), ("", "V;PST")]
+    assert [(row[0], row[2]) for row in rows] == [("žluť", "N;PL"), ("walk", "V;FUT;3"),
+                                                  ("walk", "PUNCT;PST"), ("", "V;PST")]
 
 
 def test_an_unseen_feature_counts_as_absent(trained, tmp_path, predict):

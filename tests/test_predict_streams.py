@@ -175,8 +175,8 @@ def test_unknown_features_of_all_blocks_are_counted_once(seeds, tmp_path, capsys
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 2
     assert "begin or end with a blank" in warnings[0]
-    assert warnings[1] == ("51 of 52 inputs have features or parts of speech that the model does not know and leaves out: "
-                           "NEVER (50), part of speech X (1)")
+    assert warnings[1] == ("51 of 52 inputs have features or parts of speech that the model does not know and "
+                           "leaves out: NEVER (50), part of speech X (1)")
 
 
 @pytest.mark.parametrize("last, what", [

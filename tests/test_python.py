@@ -58,7 +58,8 @@ def test_a_short_script_trains_loads_predicts_and_evaluates(data: Data, tmp_path
     assert refusal == "predict takes a list of pairs: write [('walk', 'V;PST')]"
 
 
-@pytest.mark.parametrize("flags, message", [({"epocs": 1}, "unknown flag --epocs"), ({"epochs": "many"}, "--epochs takes"),
+@pytest.mark.parametrize("flags, message", [({"epocs": 1}, "unknown flag --epocs"),
+                                            ({"epochs": "many"}, "--epochs takes"),
                                             ({"il_rules": "none"}, "--il-rules takes"),
                                             ({"force": False}, "--no-force"), ({"model": "best"}, "--model takes")])
 def test_train_from_python_has_the_errors_of_the_command(data, tmp_path, flags, message):

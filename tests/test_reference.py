@@ -216,7 +216,8 @@ def dynet_step_losses(reference, loss):
         for i, j, action in teacher_forced_states(reference, case):
             position = instance.start + i
             state = decoder.serve(Step(state, last, position))
-            objective.leave_loss(decoder, state, expert.candidates(i, j), AT_END if position == instance.end else BEFORE_END)
+            objective.leave_loss(decoder, state, expert.candidates(i, j),
+                                 AT_END if position == instance.end else BEFORE_END)
             last = action
         return [loss.value() for loss in decoder.losses]
 

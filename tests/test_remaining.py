@@ -74,7 +74,8 @@ def test_a_run_is_expected_to_stop_as_finished_ones_have_but_within_its_limits()
 
 
 @settings(deadline=None)
-@given(st.integers(1, 60), st.floats(0.1, 100, allow_subnormal=False), st.floats(0, 1, allow_subnormal=False), st.data())
+@given(st.integers(1, 60), st.floats(0.1, 100, allow_subnormal=False), st.floats(0, 1, allow_subnormal=False),
+       st.data())
 def test_the_estimate_falls_with_every_epoch_and_every_second(epochs, per_epoch, share, data):
     """While the best epoch stays the same."""
     best = data.draw(st.integers(0, epochs - 1))

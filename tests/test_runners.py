@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -74,7 +76,8 @@ def test_the_whole_table_of_2017():
 
 @pytest.mark.parametrize("setting, ends", [("low", ["50 10", "60 30"]), ("medium", ["30 10", "60 20"])])
 def test_a_system_that_is_a_vote_stands_for_those_that_vote(setting, ends):
-    commands = dry_run("sigmorphon2017", "--models=sgm17top", "--languages=welsh", "--seeds=1,2", f"--setting={setting}")
+    commands = dry_run("sigmorphon2017", "--models=sgm17top", "--languages=welsh", "--seeds=1,2",
+                       f"--setting={setting}")
     folders = [command.split("/r/")[-1] for command in commands]
     models = ["hacm-crp", "hacm-dumb", "haem-crp", "haem-dumb"]
     assert sorted(folders) == sorted(f"{setting}/{model}/welsh/{seed}" for model in models for seed in "12")
@@ -527,7 +530,7 @@ def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
     logs = re.findall("failed with exit code 2, see (.*)", done.stderr)
     assert [os.path.relpath(log, tmp_path / "results") for log in logs] == [
         "task1/ca-d/russian/1/train.log", "task1/ca-d/russian/2/train.log"]
-    assert "russian-task1-train, line 1" in open(logs[0]).read()
+    assert "russian-task1-train, line 1" in Path(logs[0]).read_text()
     assert "CA-D" in done.stdout, "the table of what is there"
 
     broken.write_text(good)
@@ -603,10 +606,8 @@ def kill_everything(process, folder):
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     for pid in processes_of(folder):
-        try:
+        with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
 
 def test_kill_9_at_any_moment_loses_the_runs_in_flight(tmp_path):

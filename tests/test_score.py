@@ -84,7 +84,8 @@ def test_where_actions_may_do_nothing_there_is_no_score():
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 1000), st.text("walk", max_size=3), st.text("walk", max_size=3), st.sampled_from(["haem", "hard"]))
+@given(st.integers(0, 1000), st.text("walk", max_size=3), st.text("walk", max_size=3),
+       st.sampled_from(["haem", "hard"]))
 def test_any_output_has_the_probability_of_all_its_sequences(seed, word, output, transducer):
     assert_exact(Predictor(random_model(seed, transducer=transducer)), Sample(word, "V;PST", output))
 
@@ -126,7 +127,8 @@ def test_the_best_sequence_of_a_prediction_is_at_least_as_probable_as_the_one_th
 
 def test_outputs_that_cannot_be_written_have_no_probability():
     predictor = Predictor(random_model())
-    never, copied, crossed = predictor.score([("walk", "V;PST", "wälk"), ("wälk", "V;PST", "älk"), ("äö", "N;PL", "öä")], 1)
+    never, copied, crossed = predictor.score([("walk", "V;PST", "wälk"), ("wälk", "V;PST", "älk"),
+                                              ("äö", "N;PL", "öä")], 1)
     assert never.best == never.total == crossed.best == -math.inf
     assert copied.best > -math.inf and "ä" in copied.actions.split()
     hard = Predictor(random_model(transducer="hard"))

@@ -275,7 +275,8 @@ def test_a_terminal_shows_all_epochs_and_the_time_left(data, results):
             shown += os.read(terminal, 4096)
     os.close(terminal)
     assert process.wait(60) == 0
-    assert re.search(r"epochs: +50%\|.*1 of at most 2 \[\d+:\d+, at most \d+:\d+ left", shown.decode("utf-8", "replace"))
+    assert re.search(r"epochs: +50%\|.*1 of at most 2 \[\d+:\d+, at most \d+:\d+ left",
+                     shown.decode("utf-8", "replace"))
     said = [line.rsplit("\r", 1)[-1] for line in shown.decode("utf-8", "replace").split("\r\n")]
     assert sum(line.startswith("il-morph: il epoch ") for line in said) == 2  # on lines of their own
 

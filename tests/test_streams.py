@@ -1,4 +1,4 @@
-"""The surroundings of a command: closed streams, devices as output, Ctrl-C, `python -OO`, too little memory, too long lines."""
+"""Around a command: closed streams, devices as output, Ctrl-C, `python -OO`, too little memory, too long lines."""
 import os
 import subprocess
 import sys
@@ -43,7 +43,8 @@ def shell(command: str, **options) -> subprocess.CompletedProcess:
 def test_a_closed_stream_is_named(folder, redirection, name):
     done = shell(f"il-morph predict {folder}/f.model {folder}/in {folder}/out {redirection}")
     assert done.returncode == 2 and not (folder / "out").exists()
-    assert done.stderr == (f"il-morph: error: the standard {name} is closed: redirect it to /dev/null if you do not need it\n")
+    assert done.stderr == (f"il-morph: error: the standard {name} is closed: redirect it to /dev/null if you "
+                           "do not need it\n")
 
 
 def test_a_closed_standard_error_is_named_on_the_output(folder):
@@ -167,7 +168,8 @@ def test_inputs_have_a_limit(folder, capsys):
 def test_a_line_that_never_ends_is_not_kept_in_memory(folder, source):
     (folder / "long").write_text("walk\t\tV;PST\n" + "w" * (LONGEST_LINE + 200_000))
     done = shell(f"cd {folder} && PYTHONPATH={ROOT} il-morph predict f.model {source} out < long")
-    assert done.returncode == 2 and "a line has more than 1,048,576 bytes" in done.stderr and not (folder / "out").exists()
+    assert done.returncode == 2 and "a line has more than 1,048,576 bytes" in done.stderr
+    assert not (folder / "out").exists()
 
 
 def test_exit_codes_are_those_of_the_texts():

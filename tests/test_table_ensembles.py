@@ -129,7 +129,8 @@ def test_the_models_of_sgm17top_vote_ranked_by_their_dev_accuracy(tree):
     data, results = tree
     make_ensembles(load_table("sigmorphon2017"), data, results)
     together = results.run("low", "sgm17top", "welsh", "", "1+2")
-    assert together.predictions("greedy.test").read_text() == words_2017(["walk", "talk", "bake"], ["walked2", "t", "bake"])
+    assert together.predictions("greedy.test").read_text() == words_2017(["walk", "talk", "bake"],
+                                                                         ["walked2", "t", "bake"])
     assert results.run("low", "hacm-crp", "welsh", "", "1+2").predictions("greedy.test").exists()
 
 

@@ -234,7 +234,8 @@ def test_text_shows_cited_systems_and_their_note(capsys, tmp_path):
     assert "permuted" in shown and "no runs of our own" in shown
     med = next(line for line in shown.splitlines() if line.startswith("MED"))
     assert med.split()[:3] == ["MED", "[1]", "[2]"] and "[2] MED: not trained here" in shown
-    assert med.split()[3:] == ["91.5", "95.8", "98.8", "98.5", "95.5", "98.9", "96.8", "91.5", "99.3", "89.0", "95.6"], "as it is printed"
+    assert med.split()[3:] == ["91.5", "95.8", "98.8", "98.5", "95.5", "98.9", "96.8",
+                               "91.5", "99.3", "89.0", "95.6"], "as it is printed"
 
 
 def test_unfinished_and_foreign_folders_do_not_count(results2016):

@@ -205,7 +205,8 @@ def test_a_model_of_a_newer_version(refused, trained, data, tmp_path, capsys):
 
 FLAGS = {name: field for name, field in declarations().items() if name not in ("format", "aligner", "beam_widths")}
 CHOICES = {name: field.metadata["choices"] for name, field in FLAGS.items() if "choices" in field.metadata}
-BOUNDS = {name: (field.metadata["low"], field.metadata["high"]) for name, field in FLAGS.items() if "low" in field.metadata}
+BOUNDS = {name: (field.metadata["low"], field.metadata["high"]) for name, field in FLAGS.items()
+          if "low" in field.metadata}
 WHOLE = [name for name in BOUNDS if isinstance(FLAGS[name].default, int)]
 
 
@@ -239,7 +240,8 @@ def outside(name: str) -> list:
     return ["x", "nan", "inf", "", str(lowest - 0.001), "-inf", str(highest + 0.001), "1e308"]
 
 
-@pytest.mark.parametrize("name, value", [(name, value) for name in BOUNDS if name not in WHOLE for value in outside(name)])
+@pytest.mark.parametrize("name, value", [(name, value) for name in BOUNDS if name not in WHOLE
+                                         for value in outside(name)])
 def test_numbers(refused, name, value):
     message = refused("--sigm2017format", f"{flag(name)}={value}")
     assert message.startswith(f"{flag(name)} takes a number")
@@ -254,15 +256,18 @@ def test_numbers(refused, name, value):
     (["--dynet-seed=one"], "--dynet-seed takes a whole number from 0 up to 4294967295, not 'one'"),
     (["--dynet-seed=4294967296"], "--dynet-seed takes a whole number from 0 up to 4294967295, not '4294967296'"),
     (["--dynet-mem=0"], "--dynet-mem takes a whole number from 1 up to 1000000000, not '0'"),
-    (["--dynet-mem=1000000000"], "--dynet-mem asks for 1000000000 MB, and this machine does not have so much memory free"),
+    (["--dynet-mem=1000000000"],
+     "--dynet-mem asks for 1000000000 MB, and this machine does not have so much memory free"),
     (["--dynet-autobatch=yes"], "--dynet-autobatch takes a whole number from 0 up to 1, not 'yes'"),
     (["--beam-widths=4,x"], "--beam-widths takes whole numbers separated by commas, not '4,x'"),
     (["--beam-widths=-1"], "--beam-widths takes whole numbers separated by commas, not '-1'"),
     (["--beam-widths=4,"], "--beam-widths takes whole numbers separated by commas, not '4,'"),
     (["--beam-widths=²"], "--beam-widths takes whole numbers separated by commas, not '²'"),
     (["--tag-wraps=none"], "--tag-wraps=none is refused: END needs a symbol; take both or close"),
-    (["--il-decay=exponential", "--il-k=1"], "--il-k takes a number between 0 and 1 with --il-decay=exponential, not 1"),
-    (["--il-decay=exponential", "--il-k=12"], "--il-k takes a number between 0 and 1 with --il-decay=exponential, not 12"),
+    (["--il-decay=exponential", "--il-k=1"],
+     "--il-k takes a number between 0 and 1 with --il-decay=exponential, not 1"),
+    (["--il-decay=exponential", "--il-k=12"],
+     "--il-k takes a number between 0 and 1 with --il-decay=exponential, not 12"),
     (["--input=8", "--action-input=9"], "--input=8 and --action-input=9 differ, but characters and actions share their "
                                         "embeddings: make them equal or use --no-param-tying"),
     (["--pos-emb", "--no-pos-emb"], "--pos-emb and --no-pos-emb exclude each other: give one of them"),
@@ -350,6 +355,7 @@ def test_a_bag_of_features_has_no_attributes(refused):
 def test_a_preset_does_not_take_a_model_of_the_other_system(train, data, tmp_path, capsys):
     pytest.importorskip("dynet")
     ha = train("--model=ha", "--align-cls")
-    message = error_of(capsys, *training_arguments(data, tmp_path / "mrt", ["--model=ca-mrt", f"--reload-path={ha.folder}"]))
+    message = error_of(capsys, *training_arguments(data, tmp_path / "mrt",
+                                                   ["--model=ca-mrt", f"--reload-path={ha.folder}"]))
     assert "transducer" in message
     assert not (tmp_path / "mrt").exists()

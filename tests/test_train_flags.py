@@ -297,7 +297,8 @@ def test_every_optimiser_updates_in_its_own_way(train):
 
 def test_l2_makes_the_weight_matrices_smaller(train):
     def size(run):
-        return sum(float((weight ** 2).sum()) for name, weight in run.weights.items() if name.endswith(("W", "x2i", "h2i")))
+        return sum(float((weight ** 2).sum()) for name, weight in run.weights.items()
+                   if name.endswith(("W", "x2i", "h2i")))
 
     flags = ["--optimization=SGD", "--il-beta=1"]
     without, little, much = train(*flags), train(*flags, "--l2=0.01"), train(*flags, "--l2=0.1")
@@ -461,7 +462,8 @@ DIFFERENT = [
     (["--il-beta=1"], ["--il-beta=1", "--il-rollin=uniform"]),
     (["--il-loss=softmax-margin"], ["--il-loss=softmax-margin", "--no-il-global-rollout"]),
     (["--il-loss=softmax-margin"], ["--il-loss=softmax-margin", "--no-il-optimal-oracle"]),
-    (["--il-loss=softmax-margin", "--il-beta=0"], ["--il-loss=softmax-margin", "--il-beta=0", "--il-rollout-loss=distance"]),
+    (["--il-loss=softmax-margin", "--il-beta=0"],
+     ["--il-loss=softmax-margin", "--il-beta=0", "--il-rollout-loss=distance"]),
     (["--il-loss=softmax-margin", "--il-beta=0"], ["--il-loss=softmax-margin", "--il-beta=0", "--il-bias-inserts"]),
     (["--il-tforcing-epochs=0"], ["--il-tforcing-epochs=1"]),
 ]

@@ -404,7 +404,8 @@ def test_training_without_dynet_is_refused_and_leaves_finished_runs_alone(traine
 
 
 def test_eval_works_without_dynet(trained, data, tmp_path):
-    arguments = training_arguments(data, tmp_path / "eval", ["--mode=eval", f"--reload-path={trained.folder}"], defaults=[])
+    arguments = training_arguments(data, tmp_path / "eval", ["--mode=eval", f"--reload-path={trained.folder}"],
+                                   defaults=[])
     process = run_il_morph(*arguments, env=environment_without_dynet(tmp_path))
     assert process.returncode == 0, process.stderr
     assert Run(tmp_path / "eval").text("f.beam4.dev.eval") == trained.text("f.beam4.dev.eval")

@@ -195,7 +195,8 @@ def test_patience_counts_epochs_without_improvement(monkeypatch, patience, epoch
 
 
 @pytest.mark.parametrize("patience, epochs, best", [(2, 4, -1), (3, 8, 6)])
-def test_patience_from_a_trained_model_counts_from_the_best_epoch_of_the_training_itself(monkeypatch, patience, epochs, best):
+def test_patience_from_a_trained_model_counts_from_the_best_epoch_of_the_training_itself(monkeypatch, patience,
+                                                                                         epochs, best):
     """A model that its first updates throw off gets the time to come back; it is kept when it beats the start."""
     Script(monkeypatch, right=[4, 1, 1, 1, 2, 3, 4, 5])
     course = scripted(epochs=7, patience=patience, from_trained=True).run()

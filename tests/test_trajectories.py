@@ -1,4 +1,4 @@
-"""Trainings of the authors' program, followed update by update from their initial parameters with their random numbers."""
+"""Trainings of the authors' program, followed update by update from its initial parameters with its random numbers."""
 import json
 
 import numpy as np

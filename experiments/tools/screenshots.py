@@ -42,7 +42,8 @@ LARGEST = 150_000  # bytes: a README loads all its pictures
 
 def shoot(chromium: str, address: str, size: str, path: Path) -> None:
     with tempfile.TemporaryDirectory() as profile:
-        command = [chromium, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size}", f"--screenshot={path}", address]
+        command = [chromium, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size}",
+                   f"--screenshot={path}", address]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=60)
         except (OSError, subprocess.SubprocessError) as error:

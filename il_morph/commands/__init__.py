@@ -6,7 +6,7 @@ import importlib
 import logging
 import os
 import sys
-from typing import List, Optional
+from typing import Optional
 
 # One thread for NumPy's products, unless the user says otherwise: they are small, and threads that
 # wait for each other on a busy machine make them many times slower. Read when NumPy is imported.
@@ -34,8 +34,8 @@ COMMANDS = {
     "completion": "complete commands and flags in bash or zsh",
 }
 
-OUT_OF_MEMORY = ("there is not enough memory for this: lower --batch-size, --decbatch-size, --beam-width, --sample-size or "
-                 "the sizes of the network, whichever the command has, or give shorter or fewer lines")
+OUT_OF_MEMORY = ("there is not enough memory for this: lower --batch-size, --decbatch-size, --beam-width, "
+                 "--sample-size or the sizes of the network, whichever the command has, or give shorter or fewer lines")
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 

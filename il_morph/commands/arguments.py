@@ -27,8 +27,8 @@ class UsageError(InputError):
 def require_usage(doc: Optional[str]) -> str:
     """Usage texts are docstrings, which `python -OO` leaves out."""
     if not doc:
-        raise InputError("il-morph needs its docstrings, which say what arguments there are, and Python was told to leave them "
-                         "out: run it without -OO, and without PYTHONOPTIMIZE=2")
+        raise InputError("il-morph needs its docstrings, which say what arguments there are, and Python was told to "
+                         "leave them out: run it without -OO, and without PYTHONOPTIMIZE=2")
     return doc
 
 

@@ -183,8 +183,8 @@ def run(argv: list[str]) -> int:
     check_declared(args)
     refuse_empty(args, "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
     if args["FILE"] and os.path.isfile(args["RESULTS-PATH"]):
-        raise usage_error(__doc__, f"{args['RESULTS-PATH']} is a file, but the last path is that of the results folder: "
-                                   "give that, too")
+        raise usage_error(__doc__, f"{args['RESULTS-PATH']} is a file, but the last path is that of the results "
+                                   "folder: give that, too")
     jobs = optional(integer, args, "--jobs", None, 1)
     experiment = experiment_of(args, argv)
     if args["--seeds"] is not None:

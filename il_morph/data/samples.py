@@ -36,5 +36,5 @@ def refuse_unusable(sample: Sample, where: str) -> None:
                              "replace it by another one")
     for name, text in (("input", sample.input), ("features", sample.tag), ("output", sample.output or "")):
         if len(text) > LONGEST:
-            raise InputError(f"{where[:200]}: the {name} has {len(text):,} characters, and il-morph takes at most {LONGEST:,}; "
-                             "give one word on each line")
+            raise InputError(f"{where[:200]}: the {name} has {len(text):,} characters, and il-morph takes "
+                             f"at most {LONGEST:,}; give one word on each line")

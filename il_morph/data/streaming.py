@@ -76,7 +76,8 @@ def blocks_of_lines(path: PathLike) -> Iterator[bytes]:
             yield rest[:end]
             rest, blocks = rest[end:], blocks + 1
         if len(rest) - rest.rfind(b"\n") > LONGEST_LINE:
-            raise InputError(f"{name_of(path)}: a line has more than {LONGEST_LINE:,} bytes; give one word on each line")
+            raise InputError(f"{name_of(path)}: a line has more than {LONGEST_LINE:,} bytes; "
+                             "give one word on each line")
     if rest.strip(b"\r\n") or not blocks:
         yield rest
 

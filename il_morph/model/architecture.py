@@ -1,5 +1,6 @@
-"""The architecture (section 3 of the paper): the one place that says the names, shapes, column blocks and initial bounds of all
-weights. The networks of the engines, inference in NumPy, the model file and the estimate of memory derive from it.
+"""The architecture (section 3 of the paper): the one place that says the names, shapes, column blocks and initial
+bounds of all weights. The networks of the engines, inference in NumPy, the model file and the estimate of memory
+derive from it.
 
     characters [C, input]           actions [A, action-input] (only without parameter tying)
     features [F, feat-input]        pos [P, feat-input]

@@ -23,7 +23,7 @@ import numpy as np
 HEADER = "header.json"
 LARGEST_HEADER = 16 * 2**20  # bytes
 ENCRYPTED = 0x1  # a flag of a zip member
-# Of the .npy format what NumPy writes for an array of numbers. NumPy's own reader takes memory for any shape it is told.
+# Of the .npy format what NumPy writes for an array of numbers. NumPy's reader takes memory for any shape it is told.
 NPY_HEADER = re.compile(rb"\x93NUMPY\x01\0..\{'descr': '([<|][biuf]\d)', 'fortran_order': (True|False), "
                         rb"'shape': \(((?:\d{1,12}, ?){0,8}\d{0,12})\), \} *\n", re.DOTALL)
 # What damaged or hostile content can lead to, here and in what reads the header.

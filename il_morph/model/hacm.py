@@ -2,8 +2,8 @@
 
     gate.W [1, H + D], gate.b [1]: reads [s; d], d being the decoder's input [enc_fwd; enc_bwd; POS; features; action]
 
-g = σ(w·[s; d] + b), P(a) = g · softmax(R s + b)(a) + (1 − g) · [a = x_i], where x_i may be BEGIN or END. An x_i that training
-did not show is written (by UNK) and then stepped over, both with probability 1.
+g = σ(w·[s; d] + b), P(a) = g · softmax(R s + b)(a) + (1 − g) · [a = x_i], where x_i may be BEGIN or END.
+An x_i that training did not show is written (by UNK) and then stepped over, both with probability 1.
 """
 
 from __future__ import annotations

@@ -129,7 +129,8 @@ class States:
         return self.h[-1]
 
     def take(self, rows: np.ndarray) -> States:
-        return States([None if h is None else h[rows] for h in self.h], [None if c is None else c[rows] for c in self.c])
+        return States([None if h is None else h[rows] for h in self.h],
+                      [None if c is None else c[rows] for c in self.c])
 
 
 def step_layers(layers: Sequence[Cell], x: np.ndarray, states: States) -> States:

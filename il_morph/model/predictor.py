@@ -223,9 +223,9 @@ class AnyPredictor:
 
     def _refuse_pair(self, items: list, is_tuple: bool) -> None:
         """A pair that is not in a list looks like two inputs without features."""
-        if len(items) == 2 and all(isinstance(item, str) for item in items) and self.format.separator is not None:
-            if is_tuple or items[1] in self.vocabularies[0].bundles:
-                raise InputError(f"predict takes a list of pairs: write [({items[0]!r}, {items[1]!r})]")
+        if (len(items) == 2 and all(isinstance(item, str) for item in items) and self.format.separator is not None
+                and (is_tuple or items[1] in self.vocabularies[0].bundles)):
+            raise InputError(f"predict takes a list of pairs: write [({items[0]!r}, {items[1]!r})]")
 
 
 class Predictor(AnyPredictor):
@@ -308,7 +308,7 @@ class Predictor(AnyPredictor):
 
 
 def refuse_nonsense(found: Sequence[Sequence[Hypothesis]], samples: Sequence[Sample], name: str) -> None:
-    """Weights that are too large for 32 bits make probabilities that are no numbers, and then there is no best output."""
+    """Weights too large for 32 bits make probabilities that are no numbers, and then there is no best output."""
     for sample, hypotheses in zip(samples, found):
         if not hypotheses or math.isnan(hypotheses[0].log_probability):
             raise InputError(f"{name} has no output for {sample.input!r}: its weights are too large to compute with; "

@@ -27,7 +27,7 @@ class Hypothesis:
 
 def decode(inference: AnyInference, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
            progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
-    """The hypotheses of each sample, best first. Width 0 or 1 is greedy search; NWFST finds its best path at any width."""
+    """Each sample's hypotheses, best first. Width 0 or 1 is greedy search; NWFST finds its best path at any width."""
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer))
     results: list[list[Hypothesis]] = [[] for _ in instances]
     for batch in progress([order[n:n + batch_size] for n in range(0, len(order), batch_size)]):

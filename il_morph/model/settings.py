@@ -160,12 +160,13 @@ FIXED: dict[str, dict[str, Any]] = {
     TRANSDUCER: {},
     SOFT: {"transducer": EditSystem.name, "pos_emb": False, "avm_feat_format": True, "mlp": 0, "nonlin": "ReLU",
            "lucky_w": 55.0, "tag_wraps": "both", "param_tying": True},
-    HACM: {"transducer": HardAttentionSystem.name, "mlp": 0, "nonlin": "ReLU", "tag_wraps": "both", "param_tying": True},
+    HACM: {"transducer": HardAttentionSystem.name, "mlp": 0, "nonlin": "ReLU", "tag_wraps": "both",
+           "param_tying": True},
     HAEM_2017: {"transducer": EditSystem.name, "pos_emb": False, "avm_feat_format": False, "feat_input": 0,
                 "tag_wraps": "close", "param_tying": False},
     NWFST: {"transducer": EditSystem.name, "pos_emb": False,
-            **defaults("feat_input", "action_input", "avm_feat_format", "dec_hidden", "dec_layers", "vanilla_lstm", "mlp",
-                       "nonlin", "lucky_w", "tag_wraps", "param_tying")},
+            **defaults("feat_input", "action_input", "avm_feat_format", "dec_hidden", "dec_layers", "vanilla_lstm",
+                       "mlp", "nonlin", "lucky_w", "tag_wraps", "param_tying")},
 }
 
 
@@ -188,13 +189,14 @@ def check_value(declared: Field, value: Any) -> None:
     bounds, kind = declared.metadata, type(declared.default)
     if type(value) is not kind and not (kind is float and type(value) is int):
         raise ValueError(f"the setting {declared.name} is {reprlib.repr(value)}, which is not of type {kind.__name__}")
-    if value not in bounds.get("choices", (value,)) or not bounds.get("low", value) <= value <= bounds.get("high", value):
+    if (value not in bounds.get("choices", (value,))
+            or not bounds.get("low", value) <= value <= bounds.get("high", value)):
         raise ValueError(f"the setting {declared.name} cannot be {reprlib.repr(value)}")
 
 
 def check_together(settings: ModelSettings) -> None:
     """A ValueError if its architecture does not have these settings, or they do not fit each other."""
-    settings.data_format
+    format_named(settings.format)
     tied = TIED[settings.architecture] if settings.param_tying else ()
     if len({getattr(settings, name) for name in tied}) > 1:
         raise ValueError(f"the settings {', '.join(tied)} are not equal")

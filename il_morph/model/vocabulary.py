@@ -187,7 +187,8 @@ class Vocabulary:
 
 def check_names(lists: dict, settings: ModelSettings) -> None:
     """There is a list of symbols for each index that the settings ask for. Older files have no bundles."""
-    needed = {"characters", "actions", "features", *["pos"] * settings.embeds_pos, *["attributes"] * settings.avm_feat_format}
+    needed = {"characters", "actions", "features", *["pos"] * settings.embeds_pos,
+              *["attributes"] * settings.avm_feat_format}
     if not isinstance(lists, dict) or {*lists} - {"bundles"} != needed:
         raise ValueError(f"its vocabulary is not that of its settings: {', '.join(sorted(needed))}")
     if settings.param_tying and lists["characters"] != lists["actions"]:

@@ -189,8 +189,8 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
         others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
                        for other in next_best(scores, action))
         probability = None if np.isnan(scores[action]) else exp(scores[action])
-        steps.append(Step(head - instance.start, instance.text[head], edit_of(vocabulary, action, character), probability,
-                          others, output, optimal, verdict))
+        steps.append(Step(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
+                          probability, others, output, optimal, verdict))
     return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
                  tuple(steps), gold)
 

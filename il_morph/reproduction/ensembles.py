@@ -65,8 +65,11 @@ def vote_together(table: PaperTable, system: System, language: str, data: Path, 
         members = [RunFolder(group / seed) for group in groups for seed in seeds]
         accuracies = [evaluated_accuracy(member.evaluation(GREEDY_DEV)) for member in members]
         together = results.run(system.setting, system.model, language, "", "+".join(seeds))
-        _vote_if_new(members, together, gold, format_of(table), _part_of(members),
-                     lambda models, fmt: ranked_ensemble(models, accuracies, fmt))
+        _vote_if_new(members, together, gold, format_of(table), _part_of(members), _ranked_by(accuracies))
+
+
+def _ranked_by(accuracies: Sequence[float]) -> Count:
+    return lambda models, fmt: ranked_ensemble(models, accuracies, fmt)
 
 
 def format_of(table: PaperTable) -> DataFormat:

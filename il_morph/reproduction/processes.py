@@ -47,7 +47,7 @@ def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) 
 
 
 def clear_remains(results: RunFolder) -> None:
-    """What happens to the remains of an unfinished run: it goes on from its checkpoint, or they go and it starts over."""
+    """What becomes of an unfinished run's remains: it goes on from its checkpoint, or they go and it starts over."""
     if results.checkpoint.exists():
         return
     for path in results.remains():

@@ -23,7 +23,8 @@ def runs_below(table: PaperTable, root: Path) -> list[Run]:
         if os.path.lexists(folder.stats):
             check_place(table, place, str(folder.path))
             runs[place] = _single_run(place, folder)
-        elif "+" in place.seed and any(os.path.lexists(folder.evaluation(f"{search}.test")) for search in (BEAM, GREEDY)):
+        elif "+" in place.seed and any(os.path.lexists(folder.evaluation(f"{search}.test"))
+                                       for search in (BEAM, GREEDY)):
             check_place(table, place, str(folder.path))
             votes[place] = folder
     return [*runs.values(), *(_vote(place, folder, runs) for place, folder in votes.items())]

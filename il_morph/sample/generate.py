@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
-from typing import Dict, List, Optional, Tuple
+from typing import Optional
 
 from docopt import docopt
 

@@ -1,7 +1,7 @@
 """Checkpoints: all that a training needs to go on, after each epoch in one file.
 
-The file is an archive of arrays like the model file. `weights/…` are those of the learner, `best/…` those of the best epoch,
-`optimizer/…` what the optimiser remembers; the header holds the rest.
+The file is an archive of arrays like the model file. `weights/…` are those of the learner, `best/…` those of
+the best epoch, `optimizer/…` what the optimiser remembers; the header holds the rest.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Course:
     weights: dict[str, np.ndarray] = field(default_factory=dict)  # of the best epoch
 
     def add(self, epoch: Epoch, weights: dict[str, np.ndarray], later: bool = False) -> bool:
-        """Is it the best so far? `later`: it takes the place of one that is as good, but patience does not start again."""
+        """Is it the best so far? `later`: it replaces one that is as good, but patience does not start again."""
         self.epochs.append(epoch)
         if epoch.epoch != Epoch.START and epoch.is_better_than(self.best_trained):
             self.best_trained = epoch

@@ -8,8 +8,9 @@ other, or together, so that the requests of all samples become one product.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Callable, ContextManager, Optional, Protocol, Union
+from typing import Any, Callable, Optional, Protocol, Union
 
 import numpy as np
 
@@ -79,10 +80,10 @@ class SampleDecoder(Protocol):
     def scores(self, state: State) -> Sequence[float]:
         """Of all actions, valid or not. To read them may cost more than to compute them."""
 
-    def rows(self, state: State, number: int) -> ContextManager[Rows]:
+    def rows(self, state: State, number: int) -> AbstractContextManager[Rows]:
         """Rows that all start from one state."""
 
-    def initial_rows(self, number: int) -> ContextManager[Rows]: ...
+    def initial_rows(self, number: int) -> AbstractContextManager[Rows]: ...
 
     def rows_scores(self, rows: Rows) -> np.ndarray:
         """[row, action]: of all actions, valid or not."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Optional
 
@@ -132,7 +133,8 @@ class Experiment:
         start = sha256()
         for name, weights in sorted(reloaded.weights.items() if reloaded else ()):
             start.update(name.encode() + weights.tobytes())
-        settings = {**vocabulary.settings.as_dict(), **self.training.as_dict(), "seed": seed, "engine": self.engine.name}
+        settings = {**vocabulary.settings.as_dict(), **self.training.as_dict(),
+                    "seed": seed, "engine": self.engine.name}
         return json.loads(json.dumps({**settings, "data": sha256(repr(samples).encode()).hexdigest(),
                                       "start": start.hexdigest() if reloaded else None}))
 
@@ -155,13 +157,14 @@ class Experiment:
         mode, training = self.training.mode, self.training
         pretrained = self.reload_path or training.pretrain_epochs or training.pretrain_until
         if mode in ("mrt", "rl") and not pretrained:
-            raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it in the "
-                             "same run with --pretrain-epochs or --pretrain-until")
+            raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it "
+                             "in the same run with --pretrain-epochs or --pretrain-until")
 
     def _check_trials(self) -> None:
         if self.training.trials > 1 and len(phases_of(self.training)) != self.training.trials:
-            raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one before "
-                             "it: leave out one of them, or give the trials a trained model with --reload-path")
+            raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one "
+                             "before it: leave out one of them, or give the trials a trained model with "
+                             "--reload-path")
 
     def _reloaded(self) -> Optional[Model]:
         """The model of --reload-path, whose settings the flags must not contradict."""
@@ -186,8 +189,8 @@ class Experiment:
             raise InputError(f"--mode={self.training.mode}: a model with --architecture={architecture} is trained with "
                              "--mode=mle alone")
         if self.training.mode == "il" and not vocabulary.system.has_expert:
-            raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, INSERT and END; "
-                             "train the hard-attention system with --mode=mle")
+            raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, "
+                             "INSERT and END; train the hard-attention system with --mode=mle")
         self.engine.refuse(vocabulary.settings, self.training)
 
     def _read(self, reloaded: Optional[Model]) -> Parts:
@@ -221,7 +224,7 @@ class Experiment:
                     continue
                 name = f"{search_name(width)}.{part}"
                 found = decode(inference, [model.vocabulary.instance(s) for s in samples], width,
-                               self.training.decbatch_size, lambda batches: bar(batches, name, "batch"))
+                               self.training.decbatch_size, partial(bar, what=name, unit="batch"))
                 scored = results.write_predictions(name, model.vocabulary.format, samples, found)
                 if scored:
                     scores[name] = scored.as_dict()
@@ -232,8 +235,8 @@ class Experiment:
 class RunReport:
     """Keeps log, best model and checkpoint on disk while training goes on."""
 
-    def __init__(self, results: ResultsFolder, vocabulary: Vocabulary, training: dict[str, Any], identity: dict[str, Any],
-                 checkpoint: Optional[Checkpoint] = None):
+    def __init__(self, results: ResultsFolder, vocabulary: Vocabulary, training: dict[str, Any],
+                 identity: dict[str, Any], checkpoint: Optional[Checkpoint] = None):
         self.results, self.vocabulary, self.training, self.identity = results, vocabulary, training, identity
         self.started, self.epochs = time.monotonic(), 0
         self.best: Optional[Epoch] = None
@@ -280,7 +283,8 @@ class RunReport:
             return "interrupted before the end of the first epoch: no model was written"
         which = "the model it started from" if self.best.epoch == self.best.START else f"epoch {self.best.epoch}"
         return (f"interrupted: the best model so far ({which}, dev accuracy "
-                f"{self.best.dev_accuracy:.2f}) is {self.results.model}" + ("; the same command goes on" if resumable else ""))
+                f"{self.best.dev_accuracy:.2f}) is {self.results.model}"
+                + ("; the same command goes on" if resumable else ""))
 
 
 def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:

@@ -115,7 +115,8 @@ class ImitationLearning:
             return None
         return next(action for action in costs if action >= self.system.first_insert)
 
-    def _roll_in(self, decoder: SampleDecoder, state: State, optimal: Sequence[int], support: int, random: Random) -> int:
+    def _roll_in(self, decoder: SampleDecoder, state: State, optimal: Sequence[int], support: int,
+                 random: Random) -> int:
         """The next action: sampled from the model, or one of the expert's."""
         if self.model_rollin and random.random() < self.model_rollin:
             return self._sample(decoder.scores(state), support, random)

@@ -57,7 +57,8 @@ class GoldTeacher:
         self.step += 1
 
 
-def step_losses(inference: AnyInference, instances: Sequence[Instance], teachers: Sequence[Teacher]) -> list[list[float]]:
+def step_losses(inference: AnyInference, instances: Sequence[Instance],
+                teachers: Sequence[Teacher]) -> list[list[float]]:
     """−log Σ P(a) over the teacher's optimal actions, for each step of each sample."""
     system, number = inference.vocabulary.system, len(instances)
     encoded, states = inference.encode(instances), inference.initial_states()

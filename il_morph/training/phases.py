@@ -63,7 +63,8 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
             course = Course()
         learner.set_weights(weights or architecture_of(vocabulary).draw((seed + is_trial * number) % SEEDS))
         training = Training(
-            learner, objective.teachers, vocabulary, train, dev, phase, random, lambda epoch: None, observer.on_best, verbose,
+            learner, objective.teachers, vocabulary, train, dev, phase, random, lambda epoch: None, observer.on_best,
+            verbose,
             until=settings.pretrain_until or None if number < len(phases) - 1 else None,
             from_trained=bool(weights) or (number > 0 and not is_trial), course=resumed.course if resumed else course,
             probe=resumed.probe if resumed else None,

@@ -37,8 +37,8 @@ class ResultsFolder(RunFolder):
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise InputError(f"cannot write into the results folder {self.path}: choose another one")
         if has_locks() and not self.training_lock.acquire(wait=False):
-            raise InputError(f"{self.path} is in use: {self.training_lock.owner()} trains there; wait for it, or choose "
-                             "another folder")
+            raise InputError(f"{self.path} is in use: {self.training_lock.owner()} trains there; wait for it, "
+                             "or choose another folder")
 
     def close(self) -> None:
         """The run is over: the folder is free."""
@@ -48,7 +48,7 @@ class ResultsFolder(RunFolder):
             self.training_lock.release()
 
     def unfinished(self, identity: dict[str, Any]) -> Optional[Checkpoint]:
-        """Where the same run was interrupted; what another one left here, or one that cannot go on, is not overwritten."""
+        """Where the same run was interrupted; what another run or one that cannot go on left is not overwritten."""
         if self.finished:
             raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
         if self.checkpoint.exists():
@@ -57,16 +57,17 @@ class ResultsFolder(RunFolder):
             self.log_lines = checkpoint.log
             return checkpoint
         if self.model.exists():
-            raise InputError(f"{self.path} holds an unfinished run ({self._progress()}), and there is nothing to go on from; "
-                             "choose another folder, or start over with --force")
+            raise InputError(f"{self.path} holds an unfinished run ({self._progress()}), and there is nothing "
+                             "to go on from; choose another folder, or start over with --force")
         return None
 
     def _refuse_other(self, there: dict[str, Any], here: dict[str, Any]) -> None:
         different = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if different:
             first = different[0]
-            raise InputError(f"{self.path} holds an unfinished run of another kind ({first}: {there.get(first)!r} there, "
-                             f"{here.get(first)!r} now); choose another folder, or start over with --force")
+            raise InputError(f"{self.path} holds an unfinished run of another kind ({first}: "
+                             f"{there.get(first)!r} there, {here.get(first)!r} now); choose another folder, "
+                             "or start over with --force")
 
     def _progress(self) -> str:
         """The best dev accuracy that its log tells of."""

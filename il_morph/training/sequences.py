@@ -110,7 +110,7 @@ class MinimumRisk(SequenceObjective):
         return 1
 
     def risks(self, instance: Instance, sequences: Sequence[Sequence[int]]) -> list[float]:
-        """−1 when correct, else `--beta` times the normalised distance; `--mrt-action-cost` is the share of the cost."""
+        """−1 if correct, else `--beta` times the normalised distance; `--mrt-action-cost` is the share of the cost."""
         share = self.settings.mrt_action_cost
         risks = [self.settings.beta * distance if distance else -1.0
                  for distance in (self.distance(instance, actions) for actions in sequences)]

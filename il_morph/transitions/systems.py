@@ -1,6 +1,6 @@
-"""The two transition systems (section 3 of the paper), and those of systems that it cites. A system owns its actions: what
-they read, write and cost, when they are valid, how they are shown, which gold sequence an alignment stands for, and who is
-the expert.
+"""The two transition systems (section 3 of the paper), and those of systems that it cites. A system owns its actions:
+what they read, write and cost, when they are valid, how they are shown, which gold sequence an alignment stands for,
+and who is the expert.
 
 The buffer is the wrapped input; a configuration is a position in it and the output so far.
 """

@@ -1,4 +1,4 @@
-"""HAEM of 2017 in DyNet. The lists of a gold sequence are known: each LSTM runs over its list, all steps are one batch."""
+"""HAEM of 2017 in DyNet. Gold sequences tell the lists: each LSTM runs over its list, all steps are one batch."""
 
 from __future__ import annotations
 

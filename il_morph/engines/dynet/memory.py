@@ -75,7 +75,8 @@ def check_memory(mem: int, who: str) -> None:
         for _ in range(POOLS):
             pools.append(mmap.mmap(-1, mem * MEGABYTE // POOLS))
     except (OSError, OverflowError, ValueError) as error:
-        raise InputError(f"{who} {mem} MB, and this machine does not have so much memory free: take smaller numbers") from error
+        raise InputError(f"{who} {mem} MB, and this machine does not have so much memory free: "
+                         "take smaller numbers") from error
     finally:
         for pool in pools:
             pool.close()

@@ -300,7 +300,8 @@ class SampleGraph:
     def logits(self, states: list[CellState], support: int) -> dy.Expression:
         """The scores of the actions; those that are not in the support are MASKED."""
         if support == BEFORE_END_OR_END:
-            return self._output(self.network.output[1].parameter + dy.inputVector(self.network.masks[support]), states[-1].h)
+            return self._output(self.network.output[1].parameter + dy.inputVector(self.network.masks[support]),
+                                states[-1].h)
         return self._output(self.biases[support], states[-1].h)
 
     def unmasked_logits(self, states: list[CellState]) -> dy.Expression:

@@ -42,8 +42,8 @@ class NativeEngine:
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         if model.architecture != TRANSDUCER:
-            raise InputError(f"the native engine trains the paper's transducer, not --architecture={model.architecture}: "
-                             "train with --engine=dynet")
+            raise InputError("the native engine trains the paper's transducer, not "
+                             f"--architecture={model.architecture}: train with --engine=dynet")
         asked = {"--enc-layers": model.enc_layers > 1, "--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0,
                  "--dropout": training.dropout > 0, "--pretrain-dropout": training.pretrain_dropout > 0}
         flags = [flag for flag, is_asked in asked.items() if is_asked]

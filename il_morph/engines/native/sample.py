@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable, ContextManager
+from typing import Any, Callable
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class NativeDecoder:
     def rows(self, state: int, number: int) -> Iterator[Rows]:
         yield self.network.decoder.rows(state, number)
 
-    def initial_rows(self, number: int) -> ContextManager[Rows]:
+    def initial_rows(self, number: int) -> AbstractContextManager[Rows]:
         return self.rows(INITIAL, number)
 
     def rows_scores(self, rows: Rows) -> np.ndarray:
