@@ -5,7 +5,8 @@ from tests.cli import ROOT
 
 
 def test_the_tests_that_check_the_promises_exist():
-    rows = [line for line in (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")][1:]
+    lines = (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ")][1:]
     named = [re.findall(r"`(test_\w+\.py)::(test_\w+)`", row) for row in rows]
     assert len(rows) > 10 and all(named)
     for file, test in {pair for pairs in named for pair in pairs}:

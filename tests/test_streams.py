@@ -146,7 +146,8 @@ def test_long_files_take_no_more_memory_than_short_ones(folder, monkeypatch):
         (folder / "long").write_text("walk\t\tV;PST\n" * lines)
         stream = DataStream(folder / "long", Way(expected=predictor.format))
         tracemalloc.start()
-        answer(stream, str(folder / "out"), predictor, lambda fmt, samples: [fmt.line(sample, "") for sample in samples])
+        answer(stream, str(folder / "out"), predictor,
+               lambda fmt, samples: [fmt.line(sample, "") for sample in samples])
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert (folder / "out").read_bytes().count(b"\n") == lines

@@ -8,9 +8,9 @@ enough from the start.
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil
-from typing import Iterator
 
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of
@@ -57,7 +57,7 @@ def rows(settings: TrainingSettings) -> int:
 def errors_of_pools() -> Iterator[None]:
     """DyNet's complaint about a full pool, in words that say what to do.
 
-    With automatic batching the memory of roll-outs is not given back before the next update, so there may be too little.
+    With automatic batching the memory of roll-outs is not given back before the next update: there may be too little.
     """
     try:
         yield
