@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from il_morph.evaluation.scores import Scores
     from il_morph.model.predictor import AnyPredictor
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
 __all__ = ["InputError", "evaluate", "load", "train"]
 
 
