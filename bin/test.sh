@@ -11,4 +11,4 @@ if [[ $# -eq 0 ]]; then
     "$venv/bin/mypy"
     set -- -n 2
 fi
-exec "$venv/bin/python" -m pytest -rs "$@"
+exec "$venv/bin/python" -m pytest -rsfE "$@"

@@ -57,7 +57,8 @@ class Trajectory:
         settings = ModelSettings(
             format=SIGMORPHON2017.name, input=sizes["char"], action_input=sizes["char"], feat_input=sizes["feature"],
             enc_hidden=sizes["hidden"], dec_hidden=sizes["hidden"])
-        self.vocabulary = Vocabulary.from_dict(content["symbols"], settings)
+        symbols = {**content["symbols"], "characters": content["symbols"]["actions"]}
+        self.vocabulary = Vocabulary.from_dict(symbols, settings)
         samples = read_samples(SHARED / content["train"], SIGMORPHON2017, need_output=True)
         self.instances = [self.vocabulary.instance(sample) for sample in samples]
         training = TrainingSettings(il_rules="program", il_loss=content["il_loss"], il_beta=content["il_beta"])
