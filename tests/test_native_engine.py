@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from il_morph.engines.native import engine as engine_module
-from il_morph.engines.native import kernels_numpy, threads
+from il_morph.engines.native import kernels_numpy
 from il_morph.engines.native.batch import Batch
 from il_morph.engines.native.engine import NativeEngine
 from il_morph.engines.native.memory import Scratch, side_by_side
 from il_morph.engines.native.packing import Packing
 from il_morph.errors import InputError
+from il_morph.model import threads
 from il_morph.model.architecture import Architecture
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import Step, StepRows
@@ -246,16 +247,23 @@ def test_results_depend_neither_on_threads_nor_on_the_hash_seed(numba):
 
 
 def test_threads_are_limited_with_and_without_threadpoolctl():
-    pytest.importorskip("threadpoolctl")
-    assert threads.limit_with_threadpoolctl()
+    controller = pytest.importorskip("threadpoolctl").ThreadpoolController()
+    found = [threads.libraries()]
+    assert found[0] and all(isinstance(library, threads.Controlled) for library in found[0])
     built_with = (np.__config__.show(mode="dicts") or {}).get("Build Dependencies", {})
     if built_with.get("blas", {}).get("name") == "scipy-openblas":
-        assert threads.limit_bundled_openblas()
+        found.append(threads.bundled_libraries())
+    for libraries in found:
+        assert libraries
+        for number in (2, 1):
+            for library in libraries:
+                library.threads = number
+            assert {each.num_threads for each in controller.select(user_api="blas").lib_controllers} == {number}
+            assert {library.threads for library in libraries} == {number}
 
 
 def test_who_cannot_limit_threads_says_so(monkeypatch, caplog):
-    monkeypatch.setattr(threads, "limit_with_threadpoolctl", lambda: False)
-    monkeypatch.setattr(threads, "limit_bundled_openblas", lambda: False)
+    monkeypatch.setattr(threads, "libraries", lambda: [])
     threads.use_one_thread()
     assert "OPENBLAS_NUM_THREADS=1" in caplog.text
 

@@ -306,7 +306,7 @@ def test_only_the_call_that_sets_the_limit_takes_it_away():
 def test_predictors_work_without_threadpoolctl(monkeypatch, predictor):
     expected = predictor.predict(ITEMS)
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    threads._controller.cache_clear()
+    threads.libraries.cache_clear()
     assert predictor.predict(ITEMS) == expected
-    assert threads._controller() is None
-    threads._controller.cache_clear()
+    assert not any(isinstance(library, threads.Controlled) for library in threads.libraries())
+    threads.libraries.cache_clear()

@@ -1,38 +1,104 @@
-"""One thread for NumPy's products while a model answers.
+"""One thread for NumPy's products.
 
-The products are small: threads that wait for each other on a busy machine make them many times slower. The command line
-says so before NumPy is imported; a program that uses il_morph may have imported it already, and want threads elsewhere.
+They are small: threads that wait for each other on a busy machine make them many times slower, and how OpenBLAS adds up
+depends on the number of its threads. The command line says so before NumPy is imported; a program that uses il_morph
+may have imported it already, and want threads elsewhere.
 """
 from __future__ import annotations
 
+import ctypes
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any, Optional
 
+import numpy as np
+
+log = logging.getLogger(__name__)
+
+FOLDERS = ("../numpy.libs", ".dylibs")  # where NumPy's wheels keep the OpenBLAS they bring along
+FUNCTIONS = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "openblas_{}_num_threads")
+
 _limiting = threading.Lock()  # held by the call that has set the limit, which is the process's
-
-
-@cache
-def _controller() -> Optional[Any]:
-    """What can limit the threads of the libraries that are loaded: threadpoolctl, if it is installed."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        return None
-    return ThreadpoolController()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """The call that sets the limit takes it away again; calls that come meanwhile, from wherever, leave it alone."""
-    controller = _controller()
-    if controller is None or not _limiting.acquire(blocking=False):
+    if not _limiting.acquire(blocking=False):
         yield
         return
+    before = [library.threads for library in libraries()]
     try:
-        with controller.limit(limits=1, user_api="blas"):
-            yield
+        set_threads([1] * len(before))
+        yield
     finally:
+        set_threads(before)
         _limiting.release()
+
+
+def use_one_thread() -> None:
+    """For the rest of the process; says so if it cannot."""
+    set_threads([1] * len(libraries()))
+    if not libraries():
+        log.warning("the threads of NumPy's products cannot be limited here; for the same results with any number of "
+                    "threads set OPENBLAS_NUM_THREADS=1, or pip install threadpoolctl or numba")
+
+
+def set_threads(numbers: list[int]) -> None:
+    for library, number in zip(libraries(), numbers):
+        library.threads = number
+
+
+@cache
+def libraries() -> list[Any]:
+    """Those whose threads can be limited: what threadpoolctl finds if it is installed, or NumPy's own OpenBLAS."""
+    try:
+        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        return bundled_libraries()
+    return [Controlled(each) for each in ThreadpoolController().select(user_api="blas").lib_controllers]
+
+
+class Controlled:
+    """A library that threadpoolctl knows."""
+
+    def __init__(self, controller: Any):
+        self.controller = controller
+
+    @property
+    def threads(self) -> int:
+        return self.controller.get_num_threads()
+
+    @threads.setter
+    def threads(self, number: int) -> None:
+        self.controller.set_num_threads(number)
+
+
+class Bundled:
+    """The OpenBLAS that came with NumPy; it is loaded already, and this is the one that NumPy uses."""
+
+    def __init__(self, library: Any, function: str):
+        self.get, self.set = (getattr(library, function.format(verb)) for verb in ("get", "set"))
+
+    @property
+    def threads(self) -> int:
+        return self.get()
+
+    @threads.setter
+    def threads(self, number: int) -> None:
+        self.set(number)
+
+
+def bundled_libraries() -> list[Any]:
+    paths = [path for folder in FOLDERS for path in sorted((Path(np.__file__).parent / folder).glob("*openblas*"))]
+    return [found for found in map(bundled, paths) if found]
+
+
+def bundled(path: Path) -> Optional[Bundled]:
+    library = ctypes.CDLL(str(path))
+    name = next((name for name in FUNCTIONS if hasattr(library, name.format("set"))), None)
+    return Bundled(library, name) if name else None

@@ -11,11 +11,11 @@ from typing import Optional
 import numpy as np
 
 from il_morph.engines.native.nwfst import RATE, SLOWER, Masks, Network
-from il_morph.engines.native.threads import use_one_thread
 from il_morph.errors import InputError
 from il_morph.model.lattice import LONGER, check_length
 from il_morph.model.nwfst import Shape, Weights, symbols_of
 from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Learner, Objective
 
