@@ -10,6 +10,7 @@ import pytest
 from il_morph.data.formats import Sample
 from il_morph.errors import InputError
 from il_morph.model.architecture import Architecture
+from il_morph.model.archive import archive_bytes
 from il_morph.model.modelfile import VERSION, Model, load_model, save_model
 from il_morph.model.predictor import Predictor
 from tests.random_models import SETTINGS, random_model
@@ -228,3 +229,14 @@ def test_formats_without_a_name_of_their_own_are_kept(tmp_path):
     fmt = load_model(tmp_path / "f.model").vocabulary.format
     assert (fmt.columns, fmt.separator) == (("features", "-", "input", "output"), "+")
     assert fmt.features("V+ACC(2+SG)") == ("V", "ACC(2+SG)")
+
+
+def test_too_little_memory_for_an_archive_is_too_little_memory(monkeypatch):
+    """Not what zipfile says when it cannot close the archive."""
+    def full(archive, name, data):
+        archive.fp.close()
+        raise MemoryError
+
+    monkeypatch.setattr("il_morph.model.archive.add_member", full)
+    with pytest.raises(MemoryError):
+        archive_bytes({}, {})

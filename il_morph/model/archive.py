@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -35,12 +35,26 @@ Arrays = dict  # name -> array
 def archive_bytes(header: dict[str, Any], arrays: Arrays) -> bytes:
     """The same content gives the same bytes."""
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        add_member(archive, HEADER, json.dumps(header, ensure_ascii=False, indent=1).encode("utf-8"))
-        for name in sorted(arrays):
-            array = io.BytesIO()
-            np.save(array, np.asarray(arrays[name], order="C"), allow_pickle=False)
-            add_member(archive, f"{name}.npy", array.getvalue())
+    try:
+        with zipfile.ZipFile(content, "w") as archive:
+            add_member(archive, HEADER, json.dumps(header, ensure_ascii=False, indent=1).encode("utf-8"))
+            for name in sorted(arrays):
+                add_member(archive, f"{name}.npy", npy_bytes(arrays[name]))
+    except ValueError as error:  # zipfile cannot close its archive when memory is used up, and complains of that
+        raise next((cause for cause in causes(error) if isinstance(cause, MemoryError)), error) from None
+    return content.getvalue()
+
+
+def causes(error: Optional[BaseException]) -> Iterator[BaseException]:
+    """An error and those that it came after."""
+    while error is not None:
+        yield error
+        error = error.__context__
+
+
+def npy_bytes(array: np.ndarray) -> bytes:
+    content = io.BytesIO()
+    np.save(content, np.asarray(array, order="C"), allow_pickle=False)
     return content.getvalue()
 
 
