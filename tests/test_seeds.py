@@ -207,7 +207,7 @@ def test_seeds_go_on_from_their_checkpoints(data, results, tmp_path):
     process.terminate()
     said = process.communicate(timeout=120)[1]
     if process.returncode != 0:  # it may have been faster
-        assert process.returncode == 130 and "stopped; the same command goes on" in said
+        assert process.returncode == 130 and "stopped; the same command continues" in said
         assert main(["train", *flags, "--seeds=1", *arguments, str(results)]) == 0
         assert "going on after epoch" in (results / "1" / "train.log").read_text()
     assert (results / "1" / "f.model").read_bytes() == (whole / "f.model").read_bytes()

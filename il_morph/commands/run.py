@@ -45,6 +45,7 @@ from il_morph.errors import InputError
 from il_morph.locks import require_locks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
 from il_morph.reproduction.plan import Job, Plan, Selection, is_replaced
+from il_morph.reproduction.remaining import Experience
 from il_morph.results import ResultsTree
 
 END_OF_OPTIONS = "--"
@@ -87,13 +88,17 @@ def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
 
 
 def train_here(plan: Plan, jobs: Sequence[Job], slots: int) -> int:
-    from il_morph.reproduction.pool import Pool, Stopped
-    from il_morph.reproduction.remaining import Experience
-
     experience = Experience()
     finished = [job[-1] for job in plan.jobs() if job[-1].results.finished]
     for run_ in finished[::len(finished) // SAMPLED + 1]:
         experience.add(run_)
+    return run_jobs(jobs, slots, experience)
+
+
+def run_jobs(jobs: Sequence[Job], slots: int, experience: Experience) -> int:
+    """In the local pool; the exit code, after what failed was said."""
+    from il_morph.reproduction.pool import Pool, Stopped
+
     try:
         failures = Pool(jobs, slots, experience).run()
     except Stopped:

@@ -5,12 +5,11 @@ import hashlib
 import json
 import os
 import statistics
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from il_morph.commands.run import SOME_FAILED, STOPPED, cores
+from il_morph.commands.run import cores, run_jobs
 from il_morph.data.formats import Parts, Sample
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import read_predictions
@@ -19,7 +18,6 @@ from il_morph.evaluation.voting import ensemble
 from il_morph.files import read_bytes, write_atomically
 from il_morph.locks import require_locks
 from il_morph.reproduction.plan import PlannedRun
-from il_morph.reproduction.pool import Pool, Stopped
 from il_morph.reproduction.processes import make_folder
 from il_morph.reproduction.remaining import Experience
 from il_morph.results import RunFolder, search_name
@@ -113,14 +111,7 @@ def train_here(runs: Sequence[PlannedRun], slots: int) -> int:
         if run.results.finished:
             experience.add(run)
     jobs = [[run] for run in runs if not run.results.finished]
-    try:
-        failures = Pool(jobs, slots, experience).run() if jobs else []
-    except Stopped:
-        print("stopped; the same command goes on", file=sys.stderr)
-        return STOPPED
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return SOME_FAILED if failures else 0
+    return run_jobs(jobs, slots, experience) if jobs else 0
 
 
 def summary_of(root: RunFolder, runs: Sequence[PlannedRun], parts: Parts) -> dict[str, Any]:
