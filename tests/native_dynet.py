@@ -5,6 +5,7 @@ import dynet as dy
 import numpy as np
 
 from experiments.benchmark.stock_model import StockModel
+from il_morph.training.engine import StepLoss
 from il_morph.transitions.actions import END
 from tests.native_plans import ALPHA, Plan, positions_of
 
@@ -50,7 +51,7 @@ class PlannedInDynet:
         return scores
 
     def step_loss(self, scores, loss) -> dy.Expression:
-        if isinstance(loss, tuple):
+        if not isinstance(loss, StepLoss):
             actions = np.flatnonzero(self.masks[loss[0]] == 0).tolist()
             targets = dy.inputVector(loss[1][actions].tolist())
             return dy.squared_distance(dy.select_rows(scores, actions), targets) / len(actions)

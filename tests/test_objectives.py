@@ -15,10 +15,10 @@ from il_morph.model.inference import Inference
 from il_morph.model.search import decode, execute
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
-from il_morph.training.engine import AT_END, BEFORE_END, Step, supports
+from il_morph.training.engine import AT_END, BEFORE_END, Step
 from il_morph.training.imitation import ImitationLearning, model_rollin_probability
 from il_morph.training.likelihood import step_losses
-from il_morph.training.rollouts import Configuration, RollOuts
+from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
 from il_morph.training.schedule import Training
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.transitions.expert import COPY, DELETE
@@ -337,8 +337,9 @@ def roll_outs(network: Network, sample: Sample, **options) -> tuple:
     dy.renew_cg()
     decoder = DynetDecoder(network, instance)
     state = decoder.serve(Step(decoder.initial_state(), system.initial_action, instance.start))
-    rollouts = RollOuts(decoder, sample.output, system, network.vocabulary.actions.symbols,
-                        supports(network.vocabulary), TrainingSettings(il_loss="softmax-margin", **options))
+    settings = TrainingSettings(il_loss="softmax-margin", **options)
+    edits = edits_of_actions(system, len(network.vocabulary.actions), settings.il_rules == "program")
+    rollouts = RollOuts(decoder, sample.output, system, network.vocabulary.actions.symbols, settings, edits)
     costs = run(rollouts.costs(Configuration(state, instance.start), [COPY, DELETE, insertion]), decoder)
     sequences = {action: finish_greedily(decoder.graph, state.cells, instance, [action],
                                          system.advance(instance.start, action)) for action in costs}

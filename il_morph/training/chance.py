@@ -21,8 +21,8 @@ def stream_of_sample(random: Random, batch_size: int) -> Random:
 
 def draw(weights: np.ndarray, random: Uniform) -> int:
     """An index with a probability proportional to its weight: one uniform number, walked through the weights."""
-    cumulative = np.cumsum(weights, dtype=np.float64)
-    place = np.searchsorted(cumulative, random.random() * cumulative[-1], side="right")
+    cumulative = weights.cumsum(dtype=np.float64)
+    place = cumulative.searchsorted(random.random() * cumulative[-1], side="right")
     return min(int(place), len(cumulative) - 1)
 
 

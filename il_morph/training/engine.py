@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Callable, Optional, Protocol, Union
+from typing import Any, Callable, NamedTuple, Optional, Protocol, Union
 
 import numpy as np
 
@@ -23,8 +22,7 @@ State = Any  # of the decoder after some steps along a sample; what it is, only 
 Rows = Any  # of several sequences of actions, side by side; without gradient
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """The decoder reads the previous action at this position of the buffer. The reply is the next state."""
 
     state: State
@@ -32,16 +30,39 @@ class Step:
     position: int
 
 
-@dataclass(frozen=True)
-class StepRows:
-    """The same for rows of states, without gradient: roll-outs and samples. The reply are the next rows."""
+class StepRows(NamedTuple):
+    """The same for rows of states, without gradient: samples of the model. The reply are the next rows."""
 
     rows: Rows
     actions: Sequence[int]
     positions: Sequence[int]
 
 
-Request = Union[Step, StepRows]
+class Finish(NamedTuple):
+    """Candidates of one state, which the model finishes greedily, without gradient. The reply: each one, `Finished`.
+
+    Candidate k, the action `actions[k]`, leads to `positions[k]` of the buffer. What follows goes up to END, or is cut
+    off after `limit` actions. One whose costs exceed the bound is dropped.
+    """
+
+    state: State
+    actions: Sequence[int]
+    positions: Sequence[int]
+    costs: np.ndarray  # of every action
+    limit: int
+    bound: float
+    tightens: bool  # are the costs of a candidate that is finished the next bound?
+
+
+class Finished(NamedTuple):
+    """A candidate with what the model did after it."""
+
+    actions: list[int]
+    cost: float
+    dropped: bool
+
+
+Request = Union[Step, StepRows, Finish]
 Visit = Generator[Request, Any, int]
 
 
@@ -61,8 +82,7 @@ def supports(vocabulary: Vocabulary) -> np.ndarray:
     return table
 
 
-@dataclass(frozen=True)
-class StepLoss:
+class StepLoss(NamedTuple):
     """−log Σ P(a) over the optimal actions, in the softmax over a support; margins are added to the scores first."""
 
     optimal: Sequence[int]
@@ -79,9 +99,6 @@ class SampleDecoder(Protocol):
 
     def scores(self, state: State) -> Sequence[float]:
         """Of all actions, valid or not. To read them may cost more than to compute them."""
-
-    def rows(self, state: State, number: int) -> AbstractContextManager[Rows]:
-        """Rows that all start from one state."""
 
     def initial_rows(self, number: int) -> AbstractContextManager[Rows]: ...
 

@@ -24,7 +24,7 @@ from il_morph.training.engine import (
     supports,
 )
 from il_morph.training.likelihood import ExpertTeacher
-from il_morph.training.rollouts import Configuration, RollOuts
+from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
 from il_morph.transitions.actions import COPY, DELETE, END, MAX_ACTIONS
 from il_morph.transitions.expert import Counting, Expert, LengthCounting, ProgramCounting, optimal_actions, regrets
 
@@ -70,6 +70,7 @@ class ImitationLearning:
                          else ProgramCounting if self.program else Counting)
         self.supports = supports(vocabulary)
         self.valid = [np.flatnonzero(support) for support in self.supports]
+        self.edits = edits_of_actions(self.system, len(vocabulary.actions), self.program)
         self.experts: dict[Instance, Expert] = {}
         self.model_rollin = 0.0
 
@@ -78,11 +79,12 @@ class ImitationLearning:
 
     def expert(self, instance: Instance) -> Expert:
         """The expert of a pair is kept from epoch to epoch."""
-        if instance not in self.experts:
+        expert = self.experts.get(instance)
+        if expert is None:
             sample = instance.sample
-            self.experts[instance] = self.system.expert(sample.input, sample.target,
-                                                        self.vocabulary.actions_of(sample.target))
-        return self.experts[instance]
+            expert = self.experts[instance] = self.system.expert(sample.input, sample.target,
+                                                                 self.vocabulary.actions_of(sample.target))
+        return expert
 
     def teachers(self, instances: Sequence[Instance]) -> list[ExpertTeacher]:
         return [ExpertTeacher(self.expert(instance), self.vocabulary) for instance in instances]
@@ -91,7 +93,7 @@ class ImitationLearning:
         instance, random = decoder.instance, stream_of_sample(self.random, self.settings.batch_size)
         expert, draws = self.expert(instance), RollOutDraws(self.settings, random)
         counting = self.counting(expert.target)
-        rollouts = RollOuts(decoder, expert.target, self.system, self.symbols, self.supports, self.settings)
+        rollouts = RollOuts(decoder, expert.target, self.system, self.symbols, self.settings, self.edits)
         at = Configuration(decoder.initial_state(), instance.start)
         action = self.system.initial_action
         while action != END and at.steps < MAX_ACTIONS:

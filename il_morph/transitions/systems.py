@@ -75,8 +75,11 @@ class TransitionSystem:
 
     def output(self, actions: Iterable[int], text: str, start: int, symbols: Sequence[str]) -> str:
         """What a sequence of actions writes, starting at a position of the text in the buffer."""
-        steps = self.walk(actions, start, len(text) - 1)
-        return "".join(self.written(action, text[position], symbols) for action, position in steps)
+        position, last, written = start, len(text) - 1, []
+        for action in actions:
+            written.append(self.written(action, text[position], symbols))
+            position = min(self.advance(position, action), last)
+        return "".join(written)
 
     def cost(self, action: int) -> int:
         """1 for an insertion or deletion, 0 for COPY and END."""

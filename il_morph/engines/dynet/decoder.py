@@ -12,8 +12,9 @@ import numpy as np
 
 from il_morph.engines.dynet.cells import CellState
 from il_morph.engines.dynet.network import MASKED, AnyNetwork, passing
+from il_morph.engines.dynet.rollouts import GreedyRollOuts
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import AT_END, BEFORE_END, Request, Step, StepLoss
+from il_morph.training.engine import AT_END, BEFORE_END, Finish, Finished, Request, Step, StepLoss
 
 CellStates = list  # of CellState: one for each layer
 
@@ -35,9 +36,11 @@ class DynetDecoder:
         self.graph = network.graph(instance, dropout)
         self.losses: list[dy.Expression] = []
 
-    def serve(self, request: Request) -> Union[DynetState, CellStates]:
+    def serve(self, request: Request) -> Union[DynetState, CellStates, list[Finished]]:
         if isinstance(request, Step):
             return self._step(request)
+        if isinstance(request, Finish):
+            return self._finish(request)
         return self.graph.step_batch(request.rows, request.actions, request.positions)
 
     def _step(self, step: Step) -> DynetState:
@@ -45,16 +48,23 @@ class DynetDecoder:
         support = AT_END if step.position == self.instance.end else BEFORE_END
         return DynetState(cells, support, self.graph.logits(cells, support))
 
+    def _finish(self, request: Finish) -> list[Finished]:
+        """All candidates are one batch."""
+        candidates = GreedyRollOuts(request, self.network.vocabulary.system, self.instance.end)
+        with passing():
+            rows = [repeat(cell, len(request.actions)) for cell in request.state.cells]
+            for _ in range(request.limit):
+                if not candidates.running():
+                    break
+                rows = self.graph.step_batch(rows, candidates.last, candidates.positions)
+                candidates.take(self.rows_scores(rows), self.network.supports)
+        return candidates.finished()
+
     def initial_state(self) -> DynetState:
         return DynetState(self.graph.initial_states(), BEFORE_END)
 
     def scores(self, state: DynetState) -> Sequence[float]:
         return state.logits.vec_value()
-
-    @contextmanager
-    def rows(self, state: DynetState, number: int) -> Iterator[CellStates]:
-        with passing():
-            yield [repeat(cell, number) for cell in state.cells]
 
     @contextmanager
     def initial_rows(self, number: int) -> Iterator[CellStates]:

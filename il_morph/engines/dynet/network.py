@@ -59,7 +59,8 @@ class AnyNetwork(ABC):
         self._declare(architecture)
         blocks = [block for matrix in self.matrices() for block in matrix.blocks.values()]
         self.dense = blocks + [vector.parameter for vector in self.vectors()]
-        self.masks = np.where(supports(vocabulary), 0.0, MASKED).tolist()
+        self.supports = supports(vocabulary)
+        self.masks = np.where(self.supports, 0.0, MASKED).tolist()
 
     @abstractmethod
     def _declare(self, architecture: Any) -> None:

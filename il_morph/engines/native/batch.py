@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from il_morph.engines.native.decoder import Rows
-from il_morph.engines.native.losses import log_softmax, negative_log_likelihoods, squared_distance
+from il_morph.engines.native.losses import log_softmax, squared_distance
 from il_morph.engines.native.network import Network
 from il_morph.engines.native.sample import NativeDecoder, SequenceLoss
 from il_morph.engines.native.sequences import Tree
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import Request, Step, StepLoss, StepRows, Visit, reply_to
+from il_morph.training.engine import Finish, Finished, Request, Step, StepLoss, StepRows, Visit, reply_to
 
 
 class Batch:
@@ -47,12 +47,16 @@ class Batch:
         place, decoder = self.network.encoder.packing.first[0], self.network.decoder
         if isinstance(request, Step):
             return decoder.step_one(request.state, place + request.position, request.action)
+        if isinstance(request, Finish):
+            return decoder.finish([request], [0])[0]
         return decoder.step_rows([request.rows], [[place + p for p in request.positions]], [request.actions])[0]
 
     def _serve(self, requests: dict[int, Request]) -> dict[int, Any]:
         steps = {k: request for k, request in requests.items() if isinstance(request, Step)}
         rows = {k: request for k, request in requests.items() if isinstance(request, StepRows)}
-        return {**(self._step(steps) if steps else {}), **(self._step_rows(rows) if rows else {})}
+        unfinished = {k: request for k, request in requests.items() if isinstance(request, Finish)}
+        return {**(self._step(steps) if steps else {}), **(self._step_rows(rows) if rows else {}),
+                **(self._finish(unfinished) if unfinished else {})}
 
     def _step(self, requests: dict[int, Step]) -> dict[int, int]:
         places = [self.decoders[k].place(request.position) for k, request in requests.items()]
@@ -64,6 +68,9 @@ class Batch:
         places = [[self.decoders[k].place(p) for p in request.positions] for k, request in requests.items()]
         rows, actions = zip(*((request.rows, request.actions) for request in requests.values()))
         return dict(zip(requests, self.network.decoder.step_rows(rows, places, actions)))
+
+    def _finish(self, requests: dict[int, Finish]) -> dict[int, list[Finished]]:
+        return dict(zip(requests, self.network.decoder.finish(list(requests.values()), list(requests))))
 
     def loss(self, counts: Sequence[int]) -> tuple[float, np.ndarray]:
         """Σ losses / Σ counts of the samples that have one, and its gradient with respect to all scores."""
@@ -87,8 +94,10 @@ class Batch:
         for row, loss in zip(scores, losses):
             if loss.margins is not None:
                 row += loss.margins
-        values, gradients = negative_log_likelihoods(scores, [loss.optimal for loss in losses])
-        self._add(nodes, values.sum(dtype=np.float64), gradients)
+        optimal = np.array([action for loss in losses for action in loss.optimal])
+        sizes = np.array([len(loss.optimal) for loss in losses])
+        value = self.network.kernels.negative_log_likelihoods(scores, optimal, sizes)
+        self._add(nodes, value, scores)
 
     def _regressions(self, left: list[tuple[int, int, np.ndarray]]) -> None:
         for node, support, targets in left:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import ModuleType
 
 import numpy as np
 
-from il_morph.engines.native.encoder import Encoder, with_ones
+from il_morph.engines.native.encoder import Encoder
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
 from il_morph.engines.native.memory import Scratch, zeros
 from il_morph.engines.native.recurrence import Factors, Nodes, Recurrence
 from il_morph.engines.native.sequences import Tree
+from il_morph.training.engine import Finish, Finished, supports
 from il_morph.transitions.actions import END
 
 INITIAL = -1  # the node before the first step
@@ -41,14 +43,18 @@ class Decoder:
         self.nodes, self.dtype = self.layer.nodes, self.output.dtype
         self.passing = self.layer.new_nodes(self.output.shape[1])  # rows before and after a step
         self.projected_actions = zeros((len(arrays[self.table]), self.layer.wh.shape[1]), self.dtype)
-        self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block of one node
+        self.known = np.zeros(len(self.projected_actions), dtype=bool)  # which of their rows are up to date
+        self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block
+        system, number = layout.vocabulary.system, self.output.shape[1]
+        self.moves = np.array([system.advance(0, action) for action in range(number)])
+        self.supports = supports(layout.vocabulary)
         self.begin()
 
     def begin(self) -> None:
         """Of an update: the weights have changed and nothing has been computed."""
         self.nodes.clear()
         self.bounds = [0]  # of the blocks of nodes
-        self.known: set[int] = set()  # the actions whose rows of `projected_actions` are up to date
+        self.known[:] = False
 
     # nodes
 
@@ -65,7 +71,7 @@ class Decoder:
         node = nodes.add(1).start
         nodes.parents[node], nodes.places[node], nodes.actions[node] = parent, place, action
         self.block[0], self.block[1] = node, node + 1
-        self._decode(nodes, self.block, {action})
+        self.kernels.decode(*self._step_arguments(nodes, self.block))
         self.bounds.append(node + 1)
         return node
 
@@ -81,28 +87,19 @@ class Decoder:
 
     def _compute(self, nodes: Nodes, new: slice, bounds: np.ndarray, parents, places, actions) -> None:
         nodes.parents[new], nodes.places[new], nodes.actions[new] = parents, places, actions
-        self._decode(nodes, bounds, set(actions))
+        self.kernels.decode(*self._step_arguments(nodes, bounds))
 
-    def _decode(self, nodes: Nodes, bounds: np.ndarray, actions: set[int]) -> None:
-        if not actions <= self.known:
-            self._project(actions - self.known)
-        self.layer.cell.decode(
-            nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc,
-            nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.output, nodes.scores)
-
-    def _project(self, actions: set[int]) -> None:
-        """The embeddings of these actions times the decoder's columns."""
-        rows = sorted(actions)
-        projected = self.scratch.zeros(len(rows), self.projected_actions.shape[1])
-        self.kernels.add_product(projected, self.arrays[self.table][rows], self.arrays["decoder.actions"])
-        self.projected_actions[rows] = projected
-        self.known |= actions
+    def _step_arguments(self, nodes: Nodes, bounds: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What the kernels of decoder steps read and write."""
+        return (nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc,
+                nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.known,
+                self.arrays[self.table], self.arrays["decoder.actions"], self.output, nodes.scores)
 
     # rows
 
-    def rows(self, node: int, number: int) -> Rows:
-        """The state of a node, some times."""
-        h, c, p = (array[node][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
+    def initial_rows(self, number: int) -> Rows:
+        """The state before the first step, some times."""
+        h, c, p = (array[INITIAL][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
         return Rows([0] * number, h, c, p, np.empty((1, 0), dtype=self.dtype))
 
     def step_rows(self, rows: Sequence[Rows], places: Sequence[Sequence[int]],
@@ -124,6 +121,33 @@ class Decoder:
             after.append(Rows(states, *(array[part].copy() for array in (nodes.h, nodes.c, nodes.p, nodes.scores))))
         return after
 
+    # candidates
+
+    def finish(self, requests: Sequence[Finish], samples: Sequence[int]) -> list[list[Finished]]:
+        """The candidates of all requests, one after the other, become rows that the model finishes greedily."""
+        owners = np.array([n for n, request in enumerate(requests) for _ in request.actions])
+        candidates = [action for request in requests for action in request.actions]
+        nodes, number = self.passing, len(candidates)
+        nodes.clear()
+        nodes.add(3 * number)
+        for n, request in enumerate(requests):
+            for now, before in ((nodes.h, self.nodes.h), (nodes.c, self.nodes.c), (nodes.p, self.nodes.p)):
+                now[n] = before[request.state]
+        limits = np.array([request.limit for request in requests])
+        taken = np.empty((number, 1 + max(limits.tolist())), dtype=np.int64)
+        taken[:, 0] = candidates
+        lengths, dropped, costs = np.ones(number, dtype=np.int64), np.zeros(number, dtype=bool), requests[0].costs
+        spent, positions = costs[candidates], np.array([p for request in requests for p in request.positions])
+        self.kernels.finish(
+            *self._step_arguments(nodes, self.block), owners.copy(), positions,
+            np.array([self.encoder.place(sample, 0) for sample in samples])[owners],
+            np.array([self.encoder.instances[sample].end for sample in samples])[owners], limits[owners], owners,
+            np.array([request.bound for request in requests]), requests[0].tightens, self.supports, self.moves, costs,
+            taken, lengths, spent, dropped)
+        actions = [row[:length].tolist() for row, length in zip(taken, lengths.tolist())]
+        rows = map(Finished, actions, spent.tolist(), dropped.tolist())
+        return [list(islice(rows, len(request.actions))) for request in requests]
+
     # gradients
 
     def run_backward(self, dscores: np.ndarray, lookups: LookUps) -> tuple[np.ndarray, Factors]:
@@ -134,15 +158,22 @@ class Decoder:
         dz, factors = self.layer.run_backward(np.array(self.bounds), dh)
         dprojected = self.scratch.zeros(*self.encoder.projected.shape)
         kernels.add_rows(dprojected, nodes.places[:number], dz)
-        rows, inverse = np.unique(nodes.actions[:number], return_inverse=True)
+        rows, places = distinct_of(nodes.actions[:number], len(self.known))
         dactions = self.scratch.zeros(len(rows), dz.shape[1])
-        kernels.add_rows(dactions, inverse, dz)
+        kernels.add_rows(dactions, places, dz)
         embeddings = arrays[self.table][rows]
         dembeddings = np.zeros_like(embeddings)
         kernels.add_product_transposed(dembeddings, dactions, arrays["decoder.actions"])
         lookups.add(self.table, rows, dembeddings)
         return dprojected, {"decoder.actions": (embeddings, dactions), **factors,
-                            "output": (with_ones(nodes.h[:number]), dscores)}
+                            "output": (self.scratch.with_ones(nodes.h[:number]), dscores)}
+
+
+def distinct_of(actions: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """The actions that occur, each once and ascending, and which of them each is. `number` is that of all actions."""
+    occurs = np.zeros(number, dtype=bool)
+    occurs[actions] = True
+    return occurs.nonzero()[0], (occurs.cumsum() - 1)[actions]
 
 
 def distinct(rows: Rows, places: Sequence[int], actions: Sequence[int]) -> tuple[list[int], list[tuple[int, int, int]]]:

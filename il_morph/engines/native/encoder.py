@@ -31,12 +31,14 @@ class Encoder:
         self.instances = instances
         self.packing = packing_of(tuple(len(instance.buffer) for instance in instances), instances[0].start)
         self.characters = np.concatenate([instance.buffer for instance in instances])
+        unseen = self.characters == UNK
+        self.unseen = unseen if unseen.any() else None
         self.x = self._embeddings()
         places, mirrored = self.packing.places, self.packing.mirrored
         self._run(self.forward, places)
         self._run(self.backward, mirrored)
-        self.positions = np.concatenate([self.forward.nodes.h[places[self.packing.readable]],
-                                         self.backward.nodes.h[mirrored[self.packing.readable]]], axis=1)
+        self.positions = np.concatenate([self.forward.nodes.h[self.packing.readable_places],
+                                         self.backward.nodes.h[self.packing.readable_mirrored]], axis=1)
         self.features = self._features()
         self.projected = self.scratch.take(self._product(self.features, "decoder.features"), self.packing.sequences)
         self.kernels.add_product(self.projected, self.positions, self.arrays["decoder.positions"])
@@ -53,9 +55,9 @@ class Encoder:
     def _embeddings(self) -> np.ndarray:
         """With a 1 for the bias; an unseen character is the average of all rows but UNK's."""
         table = self.arrays["characters"]
-        x = with_ones(table[self.characters])
-        if UNK in self.characters:
-            x[self.characters == UNK, :-1] = table[1:].mean(axis=0)
+        x = self.scratch.with_ones(table[self.characters])
+        if self.unseen is not None:
+            x[self.unseen, :-1] = table[1:].mean(axis=0)
         return x
 
     def _run(self, layer: Recurrence, places: np.ndarray) -> None:
@@ -70,13 +72,13 @@ class Encoder:
         """The features vectors, with a 1 for the bias."""
         slots = np.array([instance.slots for instance in self.instances], dtype=np.int64)
         if not self.settings.feat_input:
-            return with_ones(np.where(slots != UNK, self.settings.lucky_w, 0.0).astype(self.dtype))
+            return self.scratch.with_ones(np.where(slots != UNK, self.settings.lucky_w, 0.0).astype(self.dtype))
         vectors = self.arrays["features"][slots].reshape(len(slots), -1)
         if "pos" not in self.arrays:
-            return with_ones(vectors)
+            return self.scratch.with_ones(vectors)
         pos = np.array([self.arrays["pos"][i.pos] if i.pos != UNK else self.arrays["features"][UNK]
                         for i in self.instances])
-        return with_ones(np.concatenate([pos, vectors], axis=1))
+        return self.scratch.with_ones(np.concatenate([pos, vectors], axis=1))
 
     def run_backward(self, dprojected: np.ndarray, lookups: LookUps) -> Factors:
         """From the gradient of `projected` to those of all weights of the encoder and of the decoder's columns."""
@@ -87,8 +89,11 @@ class Encoder:
         dpositions = self.scratch.zeros(*self.positions.shape)
         kernels.add_product_transposed(dpositions, dprojected, arrays["decoder.positions"])
         hidden = self.settings.enc_hidden
-        dforward, factors = self._backward(self.forward, self.packing.places, dpositions[:, :hidden])
-        dbackward, others = self._backward(self.backward, self.packing.mirrored, dpositions[:, hidden:])
+        packing = self.packing
+        dforward, factors = self._backward(self.forward, packing.places, packing.readable_places,
+                                           dpositions[:, :hidden])
+        dbackward, others = self._backward(self.backward, packing.mirrored, packing.readable_mirrored,
+                                           dpositions[:, hidden:])
         dx = self.scratch.zeros(len(self.x), self.settings.input)
         kernels.add_product_transposed(dx, dforward, arrays["forward.x"][:-1])
         kernels.add_product_transposed(dx, dbackward, arrays["backward.x"][:-1])
@@ -97,10 +102,11 @@ class Encoder:
                 "forward.x": (self.x, dforward), "backward.x": (self.x, dbackward),
                 **factors, **others}
 
-    def _backward(self, layer: Recurrence, places: np.ndarray, dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
+    def _backward(self, layer: Recurrence, places: np.ndarray, readable: np.ndarray,
+                  dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
         """From the gradient of the outputs at the readable positions to that of all inputs' projections."""
         dh = layer.no_gradient()
-        dh[places[self.packing.readable]] = dpositions
+        dh[readable] = dpositions
         dz, factors = layer.run_backward(self.packing.bounds, dh)
         return self.scratch.take(dz, places), factors
 
@@ -119,16 +125,10 @@ class Encoder:
             lookups.add("features", instance.slots, dslots)
 
     def _backward_characters(self, dx: np.ndarray, lookups: LookUps) -> None:
-        unseen = self.characters == UNK
-        lookups.add("characters", self.characters[~unseen], dx[~unseen])
-        if unseen.any():
-            others = range(1, len(self.arrays["characters"]))
-            share = dx[unseen].sum(axis=0) / len(others)
-            lookups.add("characters", others, np.tile(share, (len(others), 1)))
-
-
-def with_ones(x: np.ndarray) -> np.ndarray:
-    """x with a last column of ones."""
-    wider = np.ones((x.shape[0], x.shape[1] + 1), dtype=x.dtype)
-    wider[:, :-1] = x
-    return wider
+        if self.unseen is None:
+            lookups.add("characters", self.characters, dx)
+            return
+        others = range(1, len(self.arrays["characters"]))
+        share = dx[self.unseen].sum(axis=0) / len(others)
+        lookups.add("characters", self.characters[~self.unseen], dx[~self.unseen])
+        lookups.add("characters", others, np.tile(share, (len(others), 1)))

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, Cell
+from il_morph.transitions.actions import END
 
 NAME = "Numba"
 USES_BLAS = False
@@ -40,8 +41,7 @@ def sigmoid(x):
     return HALF * tanh(HALF * x) + HALF
 
 
-# Products: four rows at a time, each row of w that is read serves them all. Two or three rows that are
-# left over are filled up with zeros.
+# Products: four rows at a time, then two, then one; each row of w that is read serves them all.
 
 
 @compiled
@@ -50,21 +50,11 @@ def add_product(out, x, w):
     four = len(x) // 4 * 4
     for r in range(0, four, 4):
         add_product_of_four(out, x, w, r)
-    if len(x) == four + 1:
-        add_product_of_one(out[four], x[four], w)
-    elif len(x) > four:
-        filled = filled_up(out, four)
-        add_product_of_four(filled, filled_up(x, four), w, 0)
-        out[four:] = filled[:len(x) - four]
-
-
-@compiled
-def filled_up(rows, first):
-    """The rows from this one on, and zeros, so that their number is a multiple of four."""
-    number = len(rows) - first
-    filled = np.zeros(((number + 3) // 4 * 4, rows.shape[1]), dtype=np.float32)
-    filled[:number] = rows[first:]
-    return filled
+    two = len(x) // 2 * 2
+    if two > four:
+        add_product_of_two(out[four], out[four + 1], x[four], x[four + 1], w)
+    if len(x) > two:
+        add_product_of_one(out[two], x[two], w)
 
 
 @compiled
@@ -94,6 +84,29 @@ def add_product_of_four(out, x, w, r):
 
 
 @compiled
+def add_product_of_two(o0, o1, x0, x1, w):
+    inner = len(w)
+    eight = inner // 8 * 8
+    for k in range(0, eight, 8):
+        x00, x01, x02, x03, x04, x05, x06, x07 = (
+            x0[k], x0[k + 1], x0[k + 2], x0[k + 3], x0[k + 4], x0[k + 5], x0[k + 6], x0[k + 7])
+        x10, x11, x12, x13, x14, x15, x16, x17 = (
+            x1[k], x1[k + 1], x1[k + 2], x1[k + 3], x1[k + 4], x1[k + 5], x1[k + 6], x1[k + 7])
+        w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
+        w4, w5, w6, w7 = w[k + 4], w[k + 5], w[k + 6], w[k + 7]
+        for j in range(len(o0)):
+            o0[j] += ((x00 * w0[j] + x01 * w1[j]) + (x02 * w2[j] + x03 * w3[j])
+                      + (x04 * w4[j] + x05 * w5[j]) + (x06 * w6[j] + x07 * w7[j]))
+            o1[j] += ((x10 * w0[j] + x11 * w1[j]) + (x12 * w2[j] + x13 * w3[j])
+                      + (x14 * w4[j] + x15 * w5[j]) + (x16 * w6[j] + x17 * w7[j]))
+    for k in range(eight, inner):
+        x00, x10, w0 = x0[k], x1[k], w[k]
+        for j in range(len(o0)):
+            o0[j] += x00 * w0[j]
+            o1[j] += x10 * w0[j]
+
+
+@compiled
 def add_product_of_one(out, x, w):
     inner = len(w)
     eight = inner // 8 * 8
@@ -117,12 +130,11 @@ def add_product_transposed(out, d, w):
     four = len(d) // 4 * 4
     for r in range(0, four, 4):
         add_dots_of_four(out, d, w, r)
-    if len(d) == four + 1:
-        add_dots_of_one(out[four], d[four], w)
-    elif len(d) > four:
-        filled = filled_up(out, four)
-        add_dots_of_four(filled, filled_up(d, four), w, 0)
-        out[four:] = filled[:len(d) - four]
+    two = len(d) // 2 * 2
+    if two > four:
+        add_dots_of_two(out[four], out[four + 1], d[four], d[four + 1], w)
+    if len(d) > two:
+        add_dots_of_one(out[two], d[two], w)
 
 
 @compiled
@@ -153,6 +165,35 @@ def add_dots_of_four(out, d, w, r):
     for k in range(two, rows):
         for q in range(r, r + 4):
             out[q, k] += dot(d[q], w[k])
+
+
+@compiled
+def add_dots_of_two(o0, o1, d0, d1, w):
+    rows = len(w)
+    four = rows // 4 * 4
+    for k in range(0, four, 4):
+        w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
+        s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = ZERO
+        for j in range(len(d0)):
+            s00 += d0[j] * w0[j]
+            s01 += d0[j] * w1[j]
+            s02 += d0[j] * w2[j]
+            s03 += d0[j] * w3[j]
+            s10 += d1[j] * w0[j]
+            s11 += d1[j] * w1[j]
+            s12 += d1[j] * w2[j]
+            s13 += d1[j] * w3[j]
+        o0[k] += s00
+        o0[k + 1] += s01
+        o0[k + 2] += s02
+        o0[k + 3] += s03
+        o1[k] += s10
+        o1[k + 1] += s11
+        o1[k + 2] += s12
+        o1[k + 3] += s13
+    for k in range(four, rows):
+        o0[k] += dot(d0, w[k])
+        o1[k] += dot(d1, w[k])
 
 
 @compiled
@@ -365,37 +406,111 @@ def vanilla_gradient(gates, before, u, dh, dc, dz, parent_dc):
 
 
 @compiled
-def read_inputs(z, first, last, places, projected, actions, table):
+def read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix):
     for n in range(first, last):
-        gates, position, action = z[n], projected[places[n]], table[actions[n]]
+        action = actions[n]
+        if not known[action]:
+            table[action] = ZERO
+            add_product_of_one(table[action], embeddings[action], matrix)
+            known[action] = True
+        gates, position, read = z[n], projected[places[n]], table[action]
         for j in range(len(gates)):
-            gates[j] = position[j] + action[j]
+            gates[j] = position[j] + read[j]
 
 
 @compiled
-def score(scores, h, output):
-    scores[:] = output[-1]
-    add_product(scores, h, output[:-1])
-
-
-@compiled
-def coupled_decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, output, scores):
+def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores):
     first, last = bounds[0], bounds[-1]
-    read_inputs(z, first, last, places, projected, actions, table)
-    coupled_forward(z, h, c, p, u, parents, bounds, wh, wc)
-    score(scores[first:last], h[first:last], output)
+    read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix)
+    if wc.shape[1]:
+        coupled_forward(z, h, c, p, u, parents, bounds, wh, wc)
+    else:
+        vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc)
+    scores[first:last] = output[-1]
+    add_product(scores[first:last], h[first:last], output[:-1])
 
 
 @compiled
-def vanilla_decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, output, scores):
-    first, last = bounds[0], bounds[-1]
-    read_inputs(z, first, last, places, projected, actions, table)
-    vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc)
-    score(scores[first:last], h[first:last], output)
+def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, supports, moves, costs,
+           taken, lengths, spent, dropped):
+    number, step = len(nodes), 0
+    going = np.empty(number, dtype=np.int64)
+    while True:
+        running = 0
+        for k in range(number):
+            if taken[k, lengths[k] - 1] == END or dropped[k] or lengths[k] > limits[k]:
+                continue
+            if spent[k] > bound[owners[k]]:
+                dropped[k] = True
+                continue
+            going[running] = k
+            running += 1
+        if running == 0:
+            return
+        first = number + step % 2 * number  # two blocks take turns
+        for r in range(running):
+            k = going[r]
+            parents[first + r], places[first + r] = nodes[k], firsts[k] + positions[k]
+            actions[first + r] = taken[k, lengths[k] - 1]
+        bounds[0], bounds[1] = first, first + running
+        decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+               output, scores)
+        for r in range(running):
+            k = going[r]
+            action = best_action(scores[first + r], supports[1 if positions[k] == ends[k] else 0])
+            nodes[k] = first + r
+            taken[k, lengths[k]] = action
+            lengths[k] += 1
+            positions[k] += moves[action]
+            spent[k] += costs[action]
+            if action == END and tightens:
+                bound[owners[k]] = min(bound[owners[k]], spent[k])
+        step += 1
 
 
-COUPLED = Cell(coupled_forward, coupled_backward, coupled_decode)
-VANILLA = Cell(vanilla_forward, vanilla_backward, vanilla_decode)
+@compiled
+def best_action(scores, support):
+    best = -1
+    for action in range(len(scores)):
+        if support[action] and (best < 0 or scores[action] > scores[best]):
+            best = action
+    return best
+
+
+COUPLED = Cell(coupled_forward, coupled_backward)
+VANILLA = Cell(vanilla_forward, vanilla_backward)
+
+
+# Losses
+
+
+@compiled
+def negative_log_likelihoods(scores, optimal, sizes):
+    total, first = 0.0, 0
+    for n in range(len(scores)):
+        row, chosen = scores[n], optimal[first:first + sizes[n]]
+        highest, top = row[chosen[0]], row[0]
+        for a in chosen:
+            highest = max(highest, row[a])
+        for j in range(len(row)):
+            top = max(top, row[j])
+        q = np.empty(len(chosen), dtype=np.float32)
+        restricted = whole = ZERO
+        for k in range(len(chosen)):
+            q[k] = np.exp(row[chosen[k]] - highest)
+            restricted += q[k]
+        for j in range(len(row)):
+            row[j] = np.exp(row[j] - top)
+            whole += row[j]
+        for j in range(len(row)):
+            row[j] /= whole
+        for k in range(len(chosen)):
+            row[chosen[k]] -= q[k] / restricted
+        total += np.log(whole) - (highest - top) - np.log(restricted)
+        first += len(chosen)
+    return total
 
 
 # Updates
@@ -422,7 +537,7 @@ def squared(g):
 @compiled
 def update_factored(rule, hyper, w, a, b, x, d):
     if len(d) % 4:
-        x, d = filled_up(x, 0), filled_up(d, 0)
+        x, d = filled_up(x), filled_up(d)
     rows = len(w)
     four = rows // 4 * 4
     g = np.empty((4, w.shape[1]), dtype=np.float32)
@@ -434,6 +549,14 @@ def update_factored(rule, hyper, w, a, b, x, d):
         g[0] = ZERO
         add_outer_of_one(g[0], x, d, i)
         apply(rule, hyper, w[i], a[i], b[i], g[0])
+
+
+@compiled
+def filled_up(rows):
+    """These rows, and zeros, so that their number is a multiple of four."""
+    filled = np.zeros(((len(rows) + 3) // 4 * 4, rows.shape[1]), dtype=np.float32)
+    filled[:len(rows)] = rows
+    return filled
 
 
 @compiled

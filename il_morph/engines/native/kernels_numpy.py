@@ -12,6 +12,8 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+from il_morph.transitions.actions import END
+
 NAME = "NumPy"
 USES_BLAS = True
 CHUNK = 1 << 15  # floats that an update works on at once: they stay in the cache
@@ -168,24 +170,87 @@ class Cell(NamedTuple):
 
     forward: Callable
     backward: Callable
-    decode: Callable
 
 
-def decoding_with(forward: Callable) -> Callable:
-    """Decoder steps: blocks whose nodes read rows of `projected` and `table`, and their scores."""
-    def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, output, scores) -> None:
-        new = slice(bounds[0], bounds[-1])
-        z[new] = projected[places[new]]
-        z[new] += table[actions[new]]
-        forward(z, h, c, p, u, parents, bounds, wh, wc)
-        scores[new] = output[-1]
-        add_product(scores[new], h[new], output[:-1])
-
-    return decode
+COUPLED = Cell(coupled_forward, coupled_backward)
+VANILLA = Cell(vanilla_forward, vanilla_backward)
 
 
-COUPLED = Cell(coupled_forward, coupled_backward, decoding_with(coupled_forward))
-VANILLA = Cell(vanilla_forward, vanilla_backward, decoding_with(vanilla_forward))
+# Decoder steps
+
+
+def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores) -> None:
+    """Blocks whose nodes read rows of `projected` and of `table`, and their scores.
+
+    The rows of `table`, actions times the decoder's columns, are computed when they are first read.
+    """
+    new = slice(bounds[0], bounds[-1])
+    read = actions[new]
+    if not known[read].all():
+        table[read] = embeddings[read] @ matrix
+        known[read] = True
+    z[new] = projected[places[new]]
+    z[new] += table[read]
+    (COUPLED if wc.shape[1] else VANILLA).forward(z, h, c, p, u, parents, bounds, wh, wc)
+    scores[new] = output[-1]
+    add_product(scores[new], h[new], output[:-1])
+
+
+def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, supports, moves, costs,
+           taken, lengths, spent, dropped) -> None:
+    """The model finishes candidates greedily: row k of `taken`, whose first column they are.
+
+    `nodes` are the nodes they continue, the first ones of the arrays; `positions` those of the buffers, whose places
+    begin with `firsts` and whose END is at `ends`; `owners` the samples, each with a bound to what may be `spent`.
+    """
+    rows = np.arange(len(nodes))
+    for step in range(taken.shape[1]):
+        running = (taken[rows, lengths - 1] != END) & ~dropped & (lengths <= limits)
+        dropped |= running & (spent > bound[owners])
+        going = np.flatnonzero(running & ~dropped)
+        if not len(going):
+            return
+        first = (1 + step % 2) * len(nodes)  # two blocks take turns
+        new = slice(first, first + len(going))
+        parents[new], places[new] = nodes[going], firsts[going] + positions[going]
+        actions[new] = taken[going, lengths[going] - 1]
+        bounds[:] = new.start, new.stop
+        decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+               output, scores)
+        at_end = (positions[going] == ends[going]).astype(np.int64)
+        best = np.where(supports[at_end], scores[new], -np.inf).argmax(axis=1)
+        nodes[going] = np.arange(new.start, new.stop)
+        taken[going, lengths[going]] = best
+        lengths[going] += 1
+        positions[going] += moves[best]
+        spent[going] += costs[best]
+        if tightens:
+            ended = going[best == END]
+            np.minimum.at(bound, owners[ended], spent[ended])
+
+
+# Losses
+
+
+def negative_log_likelihoods(scores: np.ndarray, optimal: np.ndarray, sizes: np.ndarray) -> float:
+    """−log Σ_{a optimal} P(a) of each row, P = softmax(scores), summed; the gradient replaces the scores.
+
+    `optimal` are the optimal actions of all rows, `sizes` how many each has. With Q = P restricted to them and
+    normalised the gradient is P − Q.
+    """
+    rows, starts = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
+    scores -= scores.max(axis=1, keepdims=True)
+    chosen = scores[rows, optimal]
+    p = np.exp(scores, out=scores)
+    sums = p.sum(axis=1, keepdims=True)
+    p /= sums
+    highest = np.maximum.reduceat(chosen, starts)
+    q = np.exp(chosen - highest[rows])
+    totals = np.add.reduceat(q, starts)
+    p[rows, optimal] -= q / totals[rows]
+    return float(np.sum(np.log(sums[:, 0]) - highest - np.log(totals), dtype=np.float64))
 
 
 # Updates. `a` and `b` are what the optimiser remembers of each weight.

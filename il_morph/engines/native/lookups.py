@@ -30,10 +30,10 @@ class LookUps:
             self.kernels.add_rows(self.sums[table], indices, gradients)
 
     def found(self) -> TableGradients:
-        rows = {name: np.flatnonzero(used) for name, used in self.used.items()}
+        rows = {name: used.nonzero()[0] for name, used in self.used.items()}
         return {name: (rows[name], sums[rows[name]]) for name, sums in self.sums.items()}
 
     def clear(self) -> None:
         for name, used in self.used.items():
-            self.sums[name][used] = 0
+            self.sums[name][used.nonzero()[0]] = 0
             used.fill(False)

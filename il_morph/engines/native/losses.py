@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 
@@ -12,27 +10,6 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
     scores -= scores.max(axis=1, keepdims=True)
     scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
     return scores
-
-
-def negative_log_likelihoods(scores: np.ndarray, optimal: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """−log Σ_{a optimal} P(a) of each row, P = softmax(scores), and the gradients.
-
-    With Q = P restricted to the optimal actions and normalised the gradient is P − Q.
-    """
-    sizes = np.array([len(actions) for actions in optimal], dtype=np.int64)
-    rows = np.repeat(np.arange(len(sizes)), sizes)
-    columns = np.array([action for actions in optimal for action in actions])
-    starts = np.cumsum(sizes) - sizes
-    scores -= scores.max(axis=1, keepdims=True)
-    p = np.exp(scores)
-    sums = p.sum(axis=1, keepdims=True)
-    p /= sums
-    chosen = scores[rows, columns]
-    highest = np.maximum.reduceat(chosen, starts)
-    q = np.exp(chosen - highest[rows])
-    totals = np.add.reduceat(q, starts)
-    p[rows, columns] -= q / totals[rows]
-    return np.log(sums[:, 0]) - highest - np.log(totals), p
 
 
 def squared_distance(scores: np.ndarray, support: np.ndarray, targets: np.ndarray) -> tuple[float, np.ndarray]:

@@ -44,6 +44,13 @@ class Scratch:
         """table[indices]"""
         return np.take(table, indices, axis=0, out=self._part(len(indices), table.shape[1]), mode="wrap")
 
+    def with_ones(self, x: np.ndarray) -> np.ndarray:
+        """x with a last column of ones."""
+        wider = self._part(x.shape[0], x.shape[1] + 1)
+        wider[:, :-1] = x
+        wider[:, -1] = 1
+        return wider
+
     def _part(self, rows: int, columns: int) -> np.ndarray:
         size = rows * columns
         if self.used + size > len(self.memory):

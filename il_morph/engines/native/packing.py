@@ -29,8 +29,9 @@ class Packing:
         self.mirrored = np.concatenate([(starts[:length] + rank)[::-1] for length, rank in zip(lengths, ranks)])
         """The same when every sequence is read from its end."""
         ends = np.cumsum(lengths)
-        self.readable = np.concatenate([np.arange(end - length + start, end) for end, length in zip(ends, lengths)])
-        """The elements from position `start` on, which the decoder can read,"""
+        readable = np.concatenate([np.arange(end - length + start, end) for end, length in zip(ends, lengths)])
+        self.readable_places, self.readable_mirrored = self.places[readable], self.mirrored[readable]
+        """The nodes of the elements from position `start` on, which the decoder can read,"""
         self.sequences = np.repeat(np.arange(len(lengths)), np.array(lengths) - start)
         """of which sequence each of them is,"""
         self.first = [int(end - length - start * (k + 1)) for k, (end, length) in enumerate(zip(ends, lengths))]

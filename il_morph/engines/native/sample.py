@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Callable
 
@@ -41,11 +41,8 @@ class NativeDecoder:
         return self.network.decoder.nodes.scores[state]
 
     @contextmanager
-    def rows(self, state: int, number: int) -> Iterator[Rows]:
-        yield self.network.decoder.rows(state, number)
-
-    def initial_rows(self, number: int) -> AbstractContextManager[Rows]:
-        return self.rows(INITIAL, number)
+    def initial_rows(self, number: int) -> Iterator[Rows]:
+        yield self.network.decoder.initial_rows(number)
 
     def rows_scores(self, rows: Rows) -> np.ndarray:
         return rows.scores[rows.states]

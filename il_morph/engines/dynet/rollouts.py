@@ -1,0 +1,48 @@
+"""What the model does after the candidates of a step: which action each takes next, and when it ends."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from il_morph.training.engine import AT_END, BEFORE_END, Finish, Finished
+from il_morph.transitions.actions import END
+from il_morph.transitions.systems import TransitionSystem
+
+
+class GreedyRollOuts:
+    """The candidates of a request on their way."""
+
+    def __init__(self, request: Finish, system: TransitionSystem, end: int):
+        self.request, self.system, self.end, self.bound = request, system, end, request.bound
+        self.actions = [[action] for action in request.actions]
+        self.positions = list(request.positions)
+        self.costs = [float(request.costs[action]) for action in request.actions]
+        self.ended = [action == END for action in request.actions]
+        self.dropped = [False] * len(self.actions)
+
+    @property
+    def last(self) -> list[int]:
+        return [actions[-1] for actions in self.actions]
+
+    def running(self) -> list[int]:
+        """Those that go on: the others have ended, or cost more than the bound."""
+        for k, cost in enumerate(self.costs):
+            self.dropped[k] = self.dropped[k] or (not self.ended[k] and cost > self.bound)
+        return [k for k in range(len(self.actions)) if not (self.ended[k] or self.dropped[k])]
+
+    def take(self, scores: np.ndarray, supports: np.ndarray) -> None:
+        """Each takes the most probable of its valid actions."""
+        kinds = [AT_END if position == self.end else BEFORE_END for position in self.positions]
+        best = np.where(supports[kinds], scores, -inf).argmax(axis=1).tolist()
+        for k in self.running():
+            self.actions[k].append(best[k])
+            self.costs[k] += float(self.request.costs[best[k]])
+            self.positions[k] = self.system.advance(self.positions[k], best[k])
+            self.ended[k] = best[k] == END
+        if self.request.tightens:
+            self.bound = min([self.bound, *(cost for cost, ended in zip(self.costs, self.ended) if ended)])
+
+    def finished(self) -> list[Finished]:
+        return [Finished(*each) for each in zip(self.actions, self.costs, self.dropped)]
