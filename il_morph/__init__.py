@@ -14,19 +14,27 @@ Bad input is an `il_morph.InputError` that says what, where and what to do.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Optional, Union
 
-from il_morph.errors import InputError
-from il_morph.files import PathLike
-
+TYPE_CHECKING = False  # to import this module imports next to nothing: the command is interrupted without a traceback
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Optional, Union
+
+    from il_morph.errors import InputError
     from il_morph.evaluation.scores import Scores
+    from il_morph.files import PathLike
     from il_morph.model.predictor import AnyPredictor
 
 __version__ = "2.0.0"
 __all__ = ["InputError", "evaluate", "load", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "InputError":
+        from il_morph.errors import InputError
+
+        return InputError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> AnyPredictor:
@@ -53,6 +61,7 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: st
     vote.
     """
     from il_morph.commands.train import run
+    from il_morph.errors import InputError
 
     words = [word for name, value in flags.items() for word in _flag(name, value)]
     if run(["train", f"--model={model}", *words, *(str(path) for path in (train, dev, results) if path is not None)]):
@@ -73,8 +82,11 @@ def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], column
     """Score the predictions in a file, or a list of outputs, against gold data, line by line: accuracy in percent, mean
     Levenshtein distance and so on. `columns`, as in `"input,features,output"`, says what is not recognised.
     """
+    from dataclasses import replace
+
     from il_morph.commands.arguments import named_columns
     from il_morph.data.formats import Way, read_data
+    from il_morph.errors import InputError
     from il_morph.evaluation.entries import gold_entries, read_predictions
     from il_morph.evaluation.scores import evaluate as score
 

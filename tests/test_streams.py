@@ -1,7 +1,9 @@
 """Around a command: closed streams, devices as output, Ctrl-C, `python -OO`, too little memory, too long lines."""
 import os
+import signal
 import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -175,3 +177,41 @@ def test_a_line_that_never_ends_is_not_kept_in_memory(folder, source):
 
 def test_exit_codes_are_those_of_the_texts():
     assert (commands.BAD_INPUT, commands.INTERRUPTED, commands.BROKEN_PIPE) == (2, 130, 141)
+
+
+@pytest.mark.parametrize("megabytes", [40, 90, 140, 180, 250, 350, 450])
+def test_any_limit_to_memory_is_kept_or_said(folder, megabytes):
+    """Whatever library does not get its memory: the work is done, or a message and nothing half-written."""
+    (folder / "train").write_text(LINES * 3)
+    limit = f"ulimit -v {megabytes * 1024}; il-morph"
+    answered = shell(f"{limit} predict {folder}/f.model {folder}/in {folder}/out")
+    trained = shell(f"{limit} train --engine=native --epochs=1 --sigm2017format --dynet-seed=1 {folder}/train "
+                    f"{folder}/train {folder}/results")
+    for done, product in (answered, folder / "out"), (trained, folder / "results" / "f.stats"):
+        assert done.returncode == (0 if product.exists() else 2), done.stderr
+        assert done.returncode == 0 or "il-morph: error: there is not enough memory" in done.stderr
+    assert not list(folder.rglob("*.tmp"))
+    assert megabytes > 90 or {answered.returncode, trained.returncode} == {2}
+    assert megabytes < 450 or answered.returncode == 0
+
+
+def test_with_little_memory_training_does_without_the_compiler(folder):
+    (folder / "train").write_text(LINES * 3)
+    done = shell(f"ulimit -v 300000; il-morph train --engine=native --epochs=1 --sigm2017format {folder}/train "
+                 f"{folder}/train {folder}/results")
+    assert done.returncode == 0, done.stderr
+    assert "kernels of NumPy" in done.stderr
+
+
+def test_ctrl_c_while_the_command_starts_leaves_no_traceback_of_ours(folder):
+    """What Python itself prints while it starts is its own."""
+    codes = []
+    for delay in range(0, 300, 20):
+        started = subprocess.Popen([sys.executable, "-m", "il_morph", "predict", folder / "f.model", "-"], cwd=ROOT,
+                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(delay / 1000)
+        started.send_signal(signal.SIGINT)
+        codes.append(started.wait(timeout=60))
+        errors = started.stderr.read()
+        assert f"{ROOT}/il_morph/" not in errors, errors
+    assert 130 in codes

@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import sys
+from errno import ENOMEM
 from typing import Optional
 
 # One thread for NumPy's products, unless the user says otherwise: they are small, and threads that
@@ -16,6 +17,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from il_morph import __version__
 from il_morph.commands.arguments import UsageError, require_usage
 from il_morph.errors import InputError
+from il_morph.limits import require_products
 
 COMMANDS = {
     "train": "train a model, decode and score the development and test data",
@@ -61,16 +63,23 @@ def main(argv: Optional[list[str]] = None) -> int:
         print("il-morph: interrupted", file=sys.stderr)
         return INTERRUPTED
     except MemoryError:
-        print(f"il-morph: error: {OUT_OF_MEMORY}", file=sys.stderr)
-        return BAD_INPUT
+        return _say_out_of_memory()
     except BrokenPipeError:
         _give_up_output()
         return BROKEN_PIPE
     except OSError as error:  # on a full disk perhaps; a file that is read or written has errors of its own
+        if error.errno == ENOMEM:
+            return _say_out_of_memory()
         _give_up_output()
         where = error.filename or "the standard output"
-        print(f"il-morph: error: cannot write {where}: {error.strerror}", file=sys.stderr)
+        print(f"il-morph: error: {f'cannot write {where}: {error.strerror}' if error.errno else error}",
+              file=sys.stderr)
         return BAD_INPUT
+
+
+def _say_out_of_memory() -> int:
+    print(f"il-morph: error: {OUT_OF_MEMORY}", file=sys.stderr)
+    return BAD_INPUT
 
 
 def _say_closed() -> bool:
@@ -104,6 +113,7 @@ def _dispatch(argv: list[str]) -> int:
     if name not in COMMANDS:
         raise UsageError(f"unknown command {name!r}{_suggestion(name)}", _overview())
     command = importlib.import_module(f"il_morph.commands.{name}")
+    require_products()
     usage = require_usage(command.__doc__)
     if "-h" in argv or "--help" in argv:
         print(command.help_text(argv) if hasattr(command, "help_text") else usage.strip())

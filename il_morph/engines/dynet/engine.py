@@ -34,7 +34,7 @@ class DynetEngine:
 
     def _memory(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance]) -> int:
         longest = max(len(instance.sample.input) for instance in train)
-        needed = megabytes_needed(vocabulary, training, longest, len(train))
+        needed = megabytes_needed(vocabulary, training, longest, len(train), self.autobatch)
         check_memory(needed, "the network and the samples in one update need")
         if needed > self.mem:
             log.info("--dynet-mem: %d MB instead of %d, as long sequences may need them", needed, self.mem)

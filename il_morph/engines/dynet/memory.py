@@ -24,16 +24,17 @@ MARGIN = 1.3
 MAX_CANDIDATES = 3  # COPY, DELETE, INSERT(t_j)
 
 
-def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int) -> int:
+def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int,
+                     autobatch: bool = False) -> int:
     """Enough for the longest input and sequences that run into the limit of actions."""
-    parameters = architecture_of(vocabulary).number_of_parameters
-    graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, settings, longest_input)
+    parameters, rows = architecture_of(vocabulary).number_of_parameters, rows_of_sample(settings, autobatch)
+    graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, rows, longest_input)
     pool = max(graph, 4 * parameters)  # values, gradients and two averages of ADADELTA or ADAM
     return ceil(MARGIN * POOLS * pool * FLOAT / MEGABYTE)
 
 
-def sample_floats(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int) -> int:
-    """The floats of one sample's graph."""
+def sample_floats(vocabulary: Vocabulary, rows: int, longest_input: int) -> int:
+    """The floats of one sample's graph, in which so many sequences are decoded."""
     model = vocabulary.settings
     longest_input += vocabulary.number_of_slots if model.reads_features else 0
     encoder = 2 * (longest_input + 2) * model.enc_layers * (NODES_PER_STEP * model.enc_hidden + model.input)
@@ -43,22 +44,25 @@ def sample_floats(vocabulary: Vocabulary, settings: TrainingSettings, longest_in
         step += 4 * (longest_input + 2) * model.dec_hidden + 4 * (model.dec_hidden + 2 * model.enc_hidden)
     if model.architecture == HAEM_2017:  # two more layers for each, one of the size of the actions
         step += model.dec_layers * NODES_PER_STEP * (model.dec_hidden + model.action_input) + 4 * model.enc_hidden
-    return encoder + MAX_ACTIONS * step * rows(settings)
+    return encoder + MAX_ACTIONS * step * rows
 
 
-def rows(settings: TrainingSettings) -> int:
-    """How many sequences are in the graph of a sample at once."""
+def rows_of_sample(settings: TrainingSettings, autobatch: bool) -> int:
+    """How many sequences are in the graph of a sample at once.
+
+    With automatic batching the memory of roll-outs is not given back before the next update: those of all steps stay,
+    each half as long as a whole sequence on average.
+    """
     if settings.mode in ("mrt", "rl"):
         return 2 * (settings.sample_size + 1)  # sampled, then scored
+    if autobatch and settings.mode == "il" and settings.il_beta < 1:
+        return 1 + MAX_CANDIDATES * MAX_ACTIONS // 2
     return 1 + MAX_CANDIDATES
 
 
 @contextmanager
 def errors_of_pools() -> Iterator[None]:
-    """DyNet's complaint about a full pool, in words that say what to do.
-
-    With automatic batching the memory of roll-outs is not given back before the next update: there may be too little.
-    """
+    """DyNet's complaint about a full pool, in words that say what to do."""
     try:
         yield
     except (ValueError, RuntimeError) as error:

@@ -12,6 +12,7 @@ from typing import Optional
 
 from il_morph.engines.native.learner import NativeLearner
 from il_morph.errors import InputError
+from il_morph.limits import require_compiler
 from il_morph.model.settings import TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -23,8 +24,12 @@ log = logging.getLogger(__name__)
 def fastest_kernels(kind: str = "kernels") -> ModuleType:
     """Those of Numba where it is installed; the kind says which arithmetic they are of."""
     try:
+        require_compiler()
         return import_module(f"il_morph.engines.native.{kind}_numba")
     except ImportError:
+        return import_module(f"il_morph.engines.native.{kind}_numpy")
+    except (OSError, MemoryError):
+        log.warning("there is too little memory for Numba: going on without it")
         return import_module(f"il_morph.engines.native.{kind}_numpy")
     except RuntimeError:  # Numba finds no folder, the package's or the user's, in which to keep what it compiles
         numba_config = import_module("numba").config
