@@ -20,6 +20,8 @@ Options:
   --compare         all there is to say: by language, which systems are better than others,
                     what voting is worth, how much seeds differ, what variants are worth,
                     how long the runs took
+  --against=ROOT    our own runs in another results folder or list instead of the published figures:
+                    the same seeds on the same languages, made by another engine or with other settings
   --models=x,y      of these models only (by their names in the results folder)
   --seed=N          of the single models only those with this seed
   --published=FILE  compare with the figures in FILE, not with those of the authors
@@ -44,6 +46,7 @@ from il_morph.commands.arguments import Arguments, choice, parse_arguments
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
 from il_morph.report.table_page import table_page
+from il_morph.reproduction.against import against_blocks
 from il_morph.reproduction.by_language import language_blocks, language_tsv
 from il_morph.reproduction.comparison_page import compared, comparison_blocks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
@@ -96,6 +99,8 @@ def _one(args: Arguments, table: PaperTable, layout: str) -> dict:
 def _blocks(args: Arguments, table: PaperTable, published: Published, runs: Sequence[Run], tsv: bool) -> list[Block]:
     if args["--compare"] and args["--by-language"]:
         raise InputError("--compare has all languages: leave --by-language out")
+    if args["--against"]:
+        return _against(args, table, runs)
     if args["--compare"]:
         return comparison_blocks(table, published, runs)
     if args["--by-language"]:
@@ -103,8 +108,19 @@ def _blocks(args: Arguments, table: PaperTable, published: Published, runs: Sequ
     return (table_tsv if tsv else table_blocks)(table, published, runs)
 
 
+def _against(args: Arguments, table: PaperTable, runs: Sequence[Run]) -> list[Block]:
+    for flag in ("--by-language", "--compare", "--published", "--plot"):
+        if args[flag]:
+            raise InputError(f"--against compares our own runs with each other: leave {flag} out")
+    others = read_runs(table, args["--against"])
+    if not {run.place for run in runs}.intersection(run.place for run in others):
+        raise InputError(f"{args['RESULTS-ROOT']} and --against={args['--against']} have no run in common: no seed of "
+                         "a system on the same language")
+    return against_blocks(table, runs, others)
+
+
 def _all(args: Arguments, layout: str) -> str:
-    for flag in ("--by-language", "--compare", "--measured", "--plot", "--published", "--setting"):
+    for flag in ("--against", "--by-language", "--compare", "--measured", "--plot", "--published", "--setting"):
         if args[flag]:
             raise InputError(f"{flag} belongs to one table: name it instead of {ALL!r}, or leave {flag} out")
     root, tables = Path(args["RESULTS-ROOT"]), []
