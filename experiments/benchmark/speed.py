@@ -25,7 +25,7 @@ from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Learner, Objective
 from il_morph.training.phases import gold_sequences, make_objective
 
-CHUNK = 10  # samples of one learner before it is the turn of the next: noise hits all of them
+CHUNK = 50  # samples of one learner before it is the turn of the next: noise hits all, and caches are those of one
 MRT_SAMPLES = 50
 LONG_SAMPLES = 100
 

@@ -89,7 +89,7 @@ Training:
   --l2=X                    penalty on the norms of the weight matrices (default 0)
 
 Decoding:
-  --decbatch-size=N         inputs decoded at once (default 128)
+  --decbatch-size=N         inputs decoded at once (default 512)
   --beam-width=N            beam for the dev accuracy of each epoch; 0 is greedy (default 0)
   --beam-widths=N,N         beams of the final decoding; 0 is none (default 4)
 

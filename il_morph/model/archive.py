@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any, Optional
+from typing import Any, BinaryIO, Optional
 
 import numpy as np
 
@@ -35,14 +35,19 @@ Arrays = dict  # name -> array
 def archive_bytes(header: dict[str, Any], arrays: Arrays) -> bytes:
     """The same content gives the same bytes."""
     content = io.BytesIO()
+    write_archive(content, header, arrays)
+    return content.getvalue()
+
+
+def write_archive(stream: BinaryIO, header: dict[str, Any], arrays: Arrays) -> None:
+    """The same, into a file."""
     try:
-        with zipfile.ZipFile(content, "w") as archive:
+        with zipfile.ZipFile(stream, "w") as archive:
             add_member(archive, HEADER, json.dumps(header, ensure_ascii=False, indent=1).encode("utf-8"))
             for name in sorted(arrays):
                 add_member(archive, f"{name}.npy", npy_bytes(arrays[name]))
     except ValueError as error:  # zipfile cannot close its archive when memory is used up, and complains of that
         raise next((cause for cause in causes(error) if isinstance(cause, MemoryError)), error) from None
-    return content.getvalue()
 
 
 def causes(error: Optional[BaseException]) -> Iterator[BaseException]:

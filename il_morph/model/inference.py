@@ -219,20 +219,20 @@ class AnyInference(ABC):
         return encoded, symbols, packing
 
     def _run(self, layers: list[Cell], table: np.ndarray, symbols: np.ndarray, packing: Packing) -> np.ndarray:
-        """A stack of layers over packed symbols."""
+        """A stack of layers over packed symbols; what several samples begin with is computed once."""
+        trie = Trie(symbols, packing)
         below: Optional[np.ndarray] = None
         for cell in layers:
-            outputs = np.empty((len(symbols), cell.hidden), dtype=np.float32)
+            outputs = np.empty((len(trie.symbols), cell.hidden), dtype=np.float32)
             h: State = None
             c: State = None
-            for places in packing.positions:
-                x = (cell.buffers.rows("input", table, symbols[places]) if below is None
-                     else below[places] @ cell.x + cell.b)
-                rows = places.stop - places.start
-                h, c = cell.step(x, None if h is None else h[:rows], None if c is None else c[:rows])
-                outputs[places] = h
+            for nodes, parents in zip(trie.levels, trie.parents):
+                x = (cell.buffers.rows("input", table, trie.symbols[nodes]) if below is None
+                     else below[nodes] @ cell.x + cell.b)
+                h, c = cell.step(x, None if h is None else h[parents], None if c is None else c[parents])
+                outputs[nodes] = h
             below = outputs
-        return outputs
+        return outputs[trie.nodes]
 
 
 class Inference(AnyInference):
@@ -334,6 +334,26 @@ class Packing:
         """Row and position of every element, sample by sample."""
         rows = np.repeat(np.arange(len(self.lengths)), self.lengths)
         return rows, np.concatenate([np.arange(length) for length in self.lengths])
+
+
+class Trie:
+    """Packed samples, in which those that begin alike share nodes; level k has the nodes of position k."""
+
+    def __init__(self, symbols: np.ndarray, packing: Packing):
+        self.nodes = np.empty(len(symbols), dtype=np.int64)  # of each place
+        self.levels: list[slice] = []
+        self.parents: list[np.ndarray] = []  # of the nodes of a level, counted from the first node of the level above
+        of_nodes, last, kinds = [symbols[:0]], 0, symbols.max(initial=0) + 1
+        node = np.zeros(len(packing.lengths), dtype=np.int64)
+        for places in packing.positions:
+            rows = places.stop - places.start
+            keys, node = np.unique(node[:rows] * kinds + symbols[places], return_inverse=True)
+            self.nodes[places] = last + node
+            self.levels.append(slice(last, last + len(keys)))
+            self.parents.append(keys // kinds)
+            of_nodes.append(keys % kinds)
+            last += len(keys)
+        self.symbols = np.concatenate(of_nodes)
 
 
 @dataclass

@@ -118,7 +118,7 @@ class TrainingSettings:
     trials: int = between(1, 1, 1000)
     optimization: str = one_of(("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"))
     batch_size: int = between(1, 1, 10_000)
-    decbatch_size: int = between(128, 1, 100_000)
+    decbatch_size: int = between(512, 1, 100_000)
     dropout: float = between(0.0, 0.0, 0.99)
     l2: float = between(0.0, 0.0, 1e6)
     beam_width: int = between(0, 0, MAX_BEAM_WIDTH)

@@ -12,8 +12,8 @@ from random import Random
 from typing import Any, Optional
 
 from il_morph.errors import InputError
-from il_morph.files import PathLike, read_bytes, write_atomically
-from il_morph.model.archive import DAMAGED, Arrays, archive_bytes, describe, opened_archive, read_array, read_header
+from il_morph.files import PathLike, read_bytes, written_atomically
+from il_morph.model.archive import DAMAGED, Arrays, describe, opened_archive, read_array, read_header, write_archive
 from il_morph.training.course import Course, Epoch
 
 FORMAT, VERSION = "il-morph checkpoint", 1
@@ -47,7 +47,8 @@ def save_checkpoint(path: PathLike, checkpoint: Checkpoint) -> None:
     }
     groups = dict(zip(GROUPS, (checkpoint.weights, course.weights, checkpoint.optimizer)))
     arrays = {f"{group}/{name}": array for group, members in groups.items() for name, array in members.items()}
-    write_atomically(path, archive_bytes(header, arrays), durable=False)
+    with written_atomically(path, durable=False) as stream:
+        write_archive(stream, header, arrays)
 
 
 def as_header(epoch: Optional[Epoch]) -> Optional[dict[str, Any]]:

@@ -16,7 +16,7 @@ from il_morph.transitions.actions import END
 
 NAME = "NumPy"
 USES_BLAS = True
-CHUNK = 1 << 15  # floats that an update works on at once: they stay in the cache
+CHUNK = 1 << 16  # floats that an update works on at once: they stay in the cache
 
 
 def add_product(out: np.ndarray, x: np.ndarray, w: np.ndarray) -> None:
@@ -54,25 +54,31 @@ def coupled_gates(z, c0, p0, h, c, p, u, wc) -> None:
 
     z holds what the input and h0 contribute; the activated gates replace it.
     """
-    i, g, o = parts(z, 3)
-    i += parts(p0, 2)[1]
+    size = c.shape[1]
+    i, g, o = z[:, :size], z[:, size:2 * size], z[:, 2 * size:]
+    i += p0[:, size:]
     sigmoid(i)
     np.tanh(g, out=g)
     np.subtract(g, c0, out=c)
     c *= i
     c += c0
     np.matmul(c, wc, out=p)
-    o += parts(p, 2)[0]
+    o += p[:, :size]
     sigmoid(o)
     np.tanh(c, out=u)
     np.multiply(o, u, out=h)
+
+
+def any_continue(parents: np.ndarray) -> bool:
+    """Is any of these nodes not the first of its sequence?"""
+    return bool((parents[0] if len(parents) == 1 else parents.max()) >= 0)
 
 
 def coupled_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
     """All blocks between the bounds."""
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
         new, before = slice(first, last), parents[first:last]
-        if before.max() >= 0:
+        if any_continue(before):
             add_product(z[new], h[before], wh)
         coupled_gates(z[new], c[before], p[before], h[new], c[new], p[new], u[new], wc)
 
@@ -91,15 +97,16 @@ def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
     dzi, dzg, dzo = parts(dz, 3)
     to_o, to_next_i = parts(dp, 2)
     h_to_zo, h_to_c = u[:number] * o * (1 - o), o * (1 - u[:number] ** 2)
-    c_to_zi, c_to_zg = (g - c[parents[:number]]) * i * (1 - i), i * (1 - g * g)
+    kept = 1 - i
+    c_to_zi, c_to_zg = (g - c[parents[:number]]) * i * kept, i * (1 - g * g)
     for new, before in blocks_backwards(parents, bounds):
         dzo[new] = to_o[new] = dh[new] * h_to_zo[new]
         dc[new] += dh[new] * h_to_c[new]
         dc[new] += dp[new] @ wc.T
         dzi[new] = dc[new] * c_to_zi[new]
         dzg[new] = dc[new] * c_to_zg[new]
-        if before.max() >= 0:
-            add_to(dc, before, dc[new] * (1 - i[new]))
+        if any_continue(before):
+            add_to(dc, before, dc[new] * kept[new])
             add_to(to_next_i, before, dzi[new])
             add_to(dh, before, dz[new] @ wh.T)
 
@@ -136,7 +143,7 @@ def vanilla_gates(z, c0, h, c, u) -> None:
 def vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
         new, before = slice(first, last), parents[first:last]
-        if before.max() >= 0:
+        if any_continue(before):
             add_product(z[new], h[before], wh)
         vanilla_gates(z[new], c[before], h[new], c[new], u[new])
 
@@ -154,7 +161,7 @@ def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
         dzi[new] = dc[new] * c_to_zi[new]
         dzf[new] = dc[new] * c_to_zf[new]
         dzg[new] = dc[new] * c_to_zg[new]
-        if before.max() >= 0:
+        if any_continue(before):
             add_to(dc, before, dc[new] * f[new])
             add_to(dh, before, dz[new] @ wh.T)
 
@@ -258,12 +265,12 @@ def negative_log_likelihoods(scores: np.ndarray, optimal: np.ndarray, sizes: np.
 
 def squared_norm(x: np.ndarray, d: np.ndarray) -> float:
     """|x′d|² without the product: Σ_ij (Σ_n x_ni d_nj)² = Σ_nm (Σ_i x_ni x_mi) (Σ_j d_nj d_mj)."""
-    return float(np.sum((x @ x.T) * (d @ d.T)))
+    return float(np.vdot(x @ x.T, d @ d.T))
 
 
 def squared(g: np.ndarray) -> float:
     """|g|²"""
-    return float(np.sum(g * g))
+    return float(np.vdot(g, g))
 
 
 def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.ndarray) -> None:

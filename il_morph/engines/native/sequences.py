@@ -28,21 +28,18 @@ class Tree:
     def add(self, sample: int, instance: Instance, actions: Sequence[int]) -> None:
         """A sequence of a sample."""
         previous, parent, key = self.system.initial_action, ROOT, (ROOT, sample)
+        first, end = self.encoder.place(sample, 0), instance.end
         for level, (action, position) in enumerate(self.system.walk(actions, instance.start)):
-            place, at_end = self.encoder.place(sample, position), position == instance.end
-            node = self._node(level, key, (parent, place, previous, AT_END if at_end else BEFORE_END))
+            if level == len(self.levels):
+                self.levels.append([])
+                self.found.append({})
+            nodes = self.levels[level]
+            node = self.found[level].setdefault(key, len(nodes))
+            if node == len(nodes):
+                nodes.append((parent, first + position, previous, AT_END if position == end else BEFORE_END))
             self.steps.append((level, node, action))
             previous, parent, key = action, node, (node, action)
         self.lengths.append(len(actions))
-
-    def _node(self, level: int, key: tuple, node: tuple[int, int, int, int]) -> int:
-        if level == len(self.levels):
-            self.levels.append([])
-            self.found.append({})
-        number = self.found[level].setdefault(key, len(self.levels[level]))
-        if number == len(self.levels[level]):
-            self.levels[level].append(node)
-        return number
 
     def finish(self) -> None:
         """Number the nodes level by level."""
