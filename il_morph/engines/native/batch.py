@@ -126,7 +126,8 @@ class Batch:
     def _sequence_losses(self, losses: list[SequenceLoss], tree: Tree, first: int) -> None:
         """With weight w_k of −log P_k the scores of a node have the gradient Σ w_k (P − 1 of the action taken),
         summed over the sequences that go through it."""
-        log_p = log_softmax(self._scores(range(first, first + len(tree.parents)), tree.supports))
+        log_p = log_softmax(self.network.decoder.nodes.scores[first:first + len(tree.parents)]
+                            + self.network.outside[np.array(tree.supports)])
         lengths = np.array(tree.lengths, dtype=np.int64)
         nlls = np.add.reduceat(-log_p[tree.nodes, tree.taken].astype(np.float64), np.cumsum(lengths) - lengths)
         step_weights = np.repeat(self._weights(losses, nlls), lengths)
@@ -136,7 +137,9 @@ class Batch:
 
     def _weights(self, losses: list[SequenceLoss], nlls: np.ndarray) -> np.ndarray:
         """Of −log P of each sequence in the loss, to which the values are added."""
-        ends = np.cumsum([len(loss.sequences) for loss in losses])
-        values, weights = zip(*(loss.value(part) for loss, part in zip(losses, np.split(nlls, ends[:-1]))))
-        self.total += sum(values)
-        return np.concatenate(weights)
+        found, weights = iter(nlls.tolist()), []
+        for loss in losses:
+            value, own = loss.value(np.array([next(found) for _ in loss.sequences]))
+            self.total += value
+            weights += own.tolist()
+        return np.array(weights)

@@ -30,6 +30,7 @@ class LookUps:
             self.kernels.add_rows(self.sums[table], indices, gradients)
 
     def found(self) -> TableGradients:
+        """The rows that were looked up, and the sums of their gradients."""
         rows = {name: used.nonzero()[0] for name, used in self.used.items()}
         return {name: (rows[name], sums[rows[name]]) for name, sums in self.sums.items()}
 
