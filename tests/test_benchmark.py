@@ -108,3 +108,10 @@ def test_data_that_are_not_there(arguments, message, tmp_path):
     assert process.returncode == 2
     assert re.search(f"benchmark.py: error: .*{message}", process.stderr)
     assert process.stdout == ""
+
+
+def test_the_cited_systems_are_measured(printed):
+    """Training and greedy search; NWFST with both kinds of kernels."""
+    for name in ("HA", "SOFT", "HACM", "HAEM"):
+        assert re.search(rf"^  {name} +[\d.]+ +– +– +[\d.]+$", printed, re.M), name
+    assert re.search(r"^  NWFST +– +[\d.]+ +[\d.]+ +[\d.]+$", printed, re.M)

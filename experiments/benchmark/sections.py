@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from cited import SYSTEMS, training_and_decoding
 from datasets import FINNISH, RUSSIAN, DataSet
 from growth import SIZES, decoding_by_alphabet, training_by
 from phases import PHASES, phases
@@ -45,6 +46,7 @@ def report_data(data: DataSet, chosen: Sequence[str], folder: Path, numbers: dic
         "batches": lambda bench: report_batches(bench, 2 * epochs),
         "phases": lambda bench: report_phases(bench, 2 * epochs),
         "decoding": lambda bench: report_decoding(data, bench),
+        "cited": lambda bench: report_cited(data, folder, numbers),
     }
     names = [name for name in measured if name in chosen and (data == RUSSIAN or name in ("training", "decoding"))]
     if not names:
@@ -112,6 +114,16 @@ def report_decoding(data: DataSet, bench: Bench) -> list[Requirement]:
     print_table("decoding, ms per input", ("1 by 1", "bulk"), [("1 by 1", "bulk")], list(rows.values()))
     return [at_least(f"{data.name}: {search} decoding, stock one by one / in bulk", row.ratio("1 by 1", "bulk"), 12)
             for search, row in rows.items()]
+
+
+# cited systems
+
+def report_cited(data: DataSet, folder: Path, numbers: dict[str, int]) -> list[Requirement]:
+    train, dev = data.train(folder)[:numbers["--lines"]], data.dev(folder)[:numbers["--inputs"]]
+    rows = [Row(name, training_and_decoding(preset, train, dev, data.format, numbers["--epochs"]))
+            for name, preset in SYSTEMS.items()]
+    print_table("cited, ms per sample or input", ("dynet", "numba", "numpy", "greedy"), [], rows)
+    return []
 
 
 # growth
