@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from il_morph.reproduction.comparisons import accuracy, grouped, scored
 from il_morph.reproduction.facts import PaperTable
-from il_morph.reproduction.layout import Block, Grid, Heading
+from il_morph.reproduction.layout import Block, Grid
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.significance import Differences, signed_rank_test
 from il_morph.reproduction.wording import MEASURE, number, probability, signed
@@ -49,7 +49,7 @@ def against_blocks(table: PaperTable, runs: Sequence[Run], others: Sequence[Run]
     text = ("Runs with the same seeds on the same languages (and folds). Difference: here minus there, with its "
             "standard error over languages (and folds); p: the probability of as large a difference by chance, by "
             "Wilcoxon's signed-rank test (two-sided, exact).")
-    return [Heading(f"{table.title}: {engines_of(runs)} (here) against {engines_of(others)} (there)", 1), MEASURE, text,
+    return [f"{table.title}: {engines_of(runs)} (here) against {engines_of(others)} (there)", MEASURE, text,
             Grid(["setting", "system", "figure", "languages (and folds)", "runs", "there", "here", "difference",
                   "standard error", "above", "below", "p"], rows)]
 
