@@ -17,7 +17,9 @@ from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_check
 from il_morph.training.course import Course
 from tests.cli import error_of
 from tests.random_models import random_model
+from tests.test_cited_architectures import VARIANTS, cited_model
 from tests.test_modelfile import header, members, npy, rewrite
+from tests.test_nwfst import model as nwfst_model
 
 
 @pytest.fixture
@@ -265,16 +267,35 @@ def use_model(model) -> None:
     repr(predictor)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_no_mutation_of_a_model_leads_to_anything_but_an_error(path, seed):
-    chance = Random(seed)
-    save_model(path, random_model(samples=[Sample("walk", "V;PST", "walked"), Sample("ox", "N;PL", "oxen")]))
+def use_model_without_features(model) -> None:
+    from il_morph.model.predictor import Predictor
+
+    assert len(Predictor(model).predict(["walk", "Ωk"])) == 2
+
+
+def outcomes_of_mutations(path, chance: Random, number: int, load, use) -> list:
     whole, content = path.read_bytes(), members(path)
     outcomes = []
-    for number in range(150):
-        path.write_bytes(mutated(whole, chance) if number % 2 else with_surgery(content, chance))
-        outcomes.append(outcome(load_model, path, use_model))
-    assert outcomes.count("refused") > 75
+    for k in range(number):
+        path.write_bytes(mutated(whole, chance) if k % 2 else with_surgery(content, chance))
+        outcomes.append(outcome(load, path, use))
+    return outcomes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_mutation_of_a_model_leads_to_anything_but_an_error(path, seed):
+    save_model(path, random_model(samples=[Sample("walk", "V;PST", "walked"), Sample("ox", "N;PL", "oxen")]))
+    assert outcomes_of_mutations(path, Random(seed), 150, load_model, use_model).count("refused") > 75
+
+
+@pytest.mark.parametrize("name", ["soft", "hacm", "haem", "nwfst"])
+def test_no_mutation_of_a_model_of_a_cited_system_does_either(path, name):
+    model = nwfst_model() if name == "nwfst" else cited_model(
+        samples=[Sample("walk", "V;PST", "walked"), Sample("ox", "N;PL", "oxen")],
+        **{**VARIANTS[name], "format": "sigmorphon2017"})
+    save_model(path, model)
+    use = use_model_without_features if name == "nwfst" else use_model
+    assert outcomes_of_mutations(path, Random(name), 150, load_model, use).count("refused") > 75
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -283,9 +304,5 @@ def test_no_mutation_of_a_checkpoint_leads_to_anything_but_an_error(tmp_path, se
     arrays = {"one": np.ones((3, 2), dtype=np.float32), "two": np.zeros(4, dtype=np.float32)}
     course = Course([], None, None, arrays)
     save_checkpoint(path, Checkpoint({"seed": 1}, 0, course, [0, 1], Random(1), ["epoch"], 1.5, arrays, arrays))
-    whole, content = path.read_bytes(), members(path)
-    outcomes = []
-    for number in range(150):
-        path.write_bytes(mutated(whole, chance) if number % 2 else with_surgery(content, chance))
-        outcomes.append(outcome(load_checkpoint, path, lambda checkpoint: checkpoint.weights))
+    outcomes = outcomes_of_mutations(path, chance, 150, load_checkpoint, lambda checkpoint: checkpoint.weights)
     assert outcomes.count("refused") > 50
