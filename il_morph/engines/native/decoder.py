@@ -10,7 +10,6 @@ from types import ModuleType
 import numpy as np
 
 from il_morph.engines.native.encoder import Encoder
-from il_morph.engines.native.kernels_numpy import Candidates, Steps
 from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
 from il_morph.engines.native.memory import Scratch, zeros
@@ -72,7 +71,7 @@ class Decoder:
         node = nodes.add(1).start
         nodes.parents[node], nodes.places[node], nodes.actions[node] = parent, place, action
         self.block[0], self.block[1] = node, node + 1
-        self.kernels.decode(self._steps(nodes), self.block)
+        self.kernels.decode(*self._step_arguments(nodes, self.block))
         self.bounds.append(node + 1)
         return node
 
@@ -88,12 +87,13 @@ class Decoder:
 
     def _compute(self, nodes: Nodes, new: slice, bounds: np.ndarray, parents, places, actions) -> None:
         nodes.parents[new], nodes.places[new], nodes.actions[new] = parents, places, actions
-        self.kernels.decode(self._steps(nodes), bounds)
+        self.kernels.decode(*self._step_arguments(nodes, bounds))
 
-    def _steps(self, nodes: Nodes) -> Steps:
-        return Steps(nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.scores, nodes.parents, nodes.places,
-                     nodes.actions, self.encoder.projected, self.projected_actions, self.known,
-                     self.arrays[self.table], self.arrays["decoder.actions"], self.layer.wh, self.layer.wc, self.output)
+    def _step_arguments(self, nodes: Nodes, bounds: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What the kernels of decoder steps read and write."""
+        return (nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc,
+                nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.known,
+                self.arrays[self.table], self.arrays["decoder.actions"], self.output, nodes.scores)
 
     # rows
 
@@ -125,32 +125,28 @@ class Decoder:
 
     def finish(self, requests: Sequence[Finish], samples: Sequence[int]) -> list[list[Finished]]:
         """The candidates of all requests, one after the other, become rows that the model finishes greedily."""
-        of, nodes = self._candidates(requests, samples), self.passing
+        owners = np.array([n for n, request in enumerate(requests) for _ in request.actions])
+        candidates = [action for request in requests for action in request.actions]
+        nodes, number = self.passing, len(candidates)
         nodes.clear()
-        nodes.add(3 * len(of.nodes))
+        nodes.add(3 * number)
         for n, request in enumerate(requests):
             for now, before in ((nodes.h, self.nodes.h), (nodes.c, self.nodes.c), (nodes.p, self.nodes.p)):
                 now[n] = before[request.state]
-        self.kernels.finish(self._steps(nodes), self.block, of)
-        actions = [row[:length].tolist() for row, length in zip(of.taken, of.lengths.tolist())]
-        rows = map(Finished, actions, of.spent.tolist(), of.dropped.tolist())
+        limits = np.array([request.limit for request in requests])
+        taken = np.empty((number, 1 + max(limits.tolist())), dtype=np.int64)
+        taken[:, 0] = candidates
+        lengths, dropped, costs = np.ones(number, dtype=np.int64), np.zeros(number, dtype=bool), requests[0].costs
+        spent, positions = costs[candidates], np.array([p for request in requests for p in request.positions])
+        self.kernels.finish(
+            *self._step_arguments(nodes, self.block), owners.copy(), positions,
+            np.array([self.encoder.place(sample, 0) for sample in samples])[owners],
+            np.array([self.encoder.instances[sample].end for sample in samples])[owners], limits[owners], owners,
+            np.array([request.bound for request in requests]), requests[0].tightens, self.supports, self.moves, costs,
+            taken, lengths, spent, dropped)
+        actions = [row[:length].tolist() for row, length in zip(taken, lengths.tolist())]
+        rows = map(Finished, actions, spent.tolist(), dropped.tolist())
         return [list(islice(rows, len(request.actions))) for request in requests]
-
-    def _candidates(self, requests: Sequence[Finish], samples: Sequence[int]) -> Candidates:
-        """The state of request n will be node n."""
-        actions = [action for request in requests for action in request.actions]
-        owners = np.array([n for n, request in enumerate(requests) for _ in request.actions])
-        limits, costs = np.array([request.limit for request in requests]), requests[0].costs
-        taken = np.empty((len(actions), 1 + limits.max()), dtype=np.int64)
-        taken[:, 0] = actions
-        return Candidates(
-            nodes=owners.copy(), positions=np.array([p for request in requests for p in request.positions]),
-            firsts=np.array([self.encoder.place(sample, 0) for sample in samples])[owners],
-            ends=np.array([self.encoder.instances[sample].end for sample in samples])[owners],
-            limits=limits[owners], owners=owners, bounds=np.array([request.bound for request in requests]),
-            tightens=requests[0].tightens, supports=self.supports, moves=self.moves, costs=costs, taken=taken,
-            lengths=np.ones(len(actions), dtype=np.int64), spent=costs[actions],
-            dropped=np.zeros(len(actions), dtype=bool))
 
     # gradients
 

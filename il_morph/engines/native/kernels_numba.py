@@ -406,76 +406,68 @@ def vanilla_gradient(gates, before, u, dh, dc, dz, parent_dc):
 
 
 @compiled
-def read_inputs(steps, first, last):
+def read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix):
     for n in range(first, last):
-        action = steps.actions[n]
-        if not steps.known[action]:
-            steps.table[action] = ZERO
-            add_product_of_one(steps.table[action], steps.embeddings[action], steps.matrix)
-            steps.known[action] = True
-        gates, position, read = steps.z[n], steps.projected[steps.places[n]], steps.table[action]
+        action = actions[n]
+        if not known[action]:
+            table[action] = ZERO
+            add_product_of_one(table[action], embeddings[action], matrix)
+            known[action] = True
+        gates, position, read = z[n], projected[places[n]], table[action]
         for j in range(len(gates)):
             gates[j] = position[j] + read[j]
 
 
 @compiled
-def decode(steps, bounds):
+def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores):
     first, last = bounds[0], bounds[-1]
-    read_inputs(steps, first, last)
-    if steps.wc.shape[1]:
-        coupled_forward(steps.z, steps.h, steps.c, steps.p, steps.u, steps.parents, bounds, steps.wh, steps.wc)
+    read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix)
+    if wc.shape[1]:
+        coupled_forward(z, h, c, p, u, parents, bounds, wh, wc)
     else:
-        vanilla_forward(steps.z, steps.h, steps.c, steps.p, steps.u, steps.parents, bounds, steps.wh, steps.wc)
-    steps.scores[first:last] = steps.output[-1]
-    add_product(steps.scores[first:last], steps.h[first:last], steps.output[:-1])
+        vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc)
+    scores[first:last] = output[-1]
+    add_product(scores[first:last], h[first:last], output[:-1])
 
 
 @compiled
-def finish(steps, bounds, of):
-    number = len(of.nodes)
-    going, step = np.empty(number, dtype=np.int64), 0
+def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, supports, moves, costs,
+           taken, lengths, spent, dropped):
+    number, step = len(nodes), 0
+    going = np.empty(number, dtype=np.int64)
     while True:
-        running = find_going(of, going)
-        if running == 0:
-            return
-        first = (1 + step % 2) * number
-        for r in range(running):
-            k = going[r]
-            steps.parents[first + r], steps.places[first + r] = of.nodes[k], of.firsts[k] + of.positions[k]
-            steps.actions[first + r] = of.taken[k, of.lengths[k] - 1]
-        bounds[0], bounds[1] = first, first + running
-        decode(steps, bounds)
-        for r in range(running):
-            take_best(of, going[r], first + r, steps.scores[first + r])
-        step += 1
-
-
-@compiled
-def find_going(of, going):
-    """How many candidates go on; those that cost too much are dropped."""
-    running = 0
-    for k in range(len(of.nodes)):
-        if of.taken[k, of.lengths[k] - 1] == END or of.dropped[k] or of.lengths[k] > of.limits[k]:
-            continue
-        if of.spent[k] > of.bounds[of.owners[k]]:
-            of.dropped[k] = True
-        else:
+        running = 0
+        for k in range(number):
+            if taken[k, lengths[k] - 1] == END or dropped[k] or lengths[k] > limits[k]:
+                continue
+            if spent[k] > bound[owners[k]]:
+                dropped[k] = True
+                continue
             going[running] = k
             running += 1
-    return running
-
-
-@compiled
-def take_best(of, k, node, scores):
-    """Candidate k takes the best of its valid actions."""
-    action = best_action(scores, of.supports[1 if of.positions[k] == of.ends[k] else 0])
-    of.nodes[k] = node
-    of.taken[k, of.lengths[k]] = action
-    of.lengths[k] += 1
-    of.positions[k] += of.moves[action]
-    of.spent[k] += of.costs[action]
-    if action == END and of.tightens:
-        of.bounds[of.owners[k]] = min(of.bounds[of.owners[k]], of.spent[k])
+        if running == 0:
+            return
+        first = number + step % 2 * number  # two blocks take turns
+        for r in range(running):
+            k = going[r]
+            parents[first + r], places[first + r] = nodes[k], firsts[k] + positions[k]
+            actions[first + r] = taken[k, lengths[k] - 1]
+        bounds[0], bounds[1] = first, first + running
+        decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+               output, scores)
+        for r in range(running):
+            k = going[r]
+            action = best_action(scores[first + r], supports[1 if positions[k] == ends[k] else 0])
+            nodes[k] = first + r
+            taken[k, lengths[k]] = action
+            lengths[k] += 1
+            positions[k] += moves[action]
+            spent[k] += costs[action]
+            if action == END and tightens:
+                bound[owners[k]] = min(bound[owners[k]], spent[k])
+        step += 1
 
 
 @compiled

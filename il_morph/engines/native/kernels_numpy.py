@@ -186,88 +186,56 @@ VANILLA = Cell(vanilla_forward, vanilla_backward)
 # Decoder steps
 
 
-class Steps(NamedTuple):
-    """What decoder steps read and write. The first nine are arrays with a row for each node."""
+def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores) -> None:
+    """Blocks whose nodes read rows of `projected` and of `table`, and their scores.
 
-    z: np.ndarray
-    h: np.ndarray
-    c: np.ndarray
-    p: np.ndarray
-    u: np.ndarray
-    scores: np.ndarray  # of the actions
-    parents: np.ndarray
-    places: np.ndarray  # the row of `projected` that a node reads
-    actions: np.ndarray  # and the row of `table`
-    projected: np.ndarray  # the positions of the buffers times the decoder's columns
-    table: np.ndarray  # the actions times the decoder's columns, computed when they are first read:
-    known: np.ndarray  # those that are up to date
-    embeddings: np.ndarray
-    matrix: np.ndarray  # the decoder's columns for actions
-    wh: np.ndarray
-    wc: np.ndarray
-    output: np.ndarray
-
-
-def decode(steps: Steps, bounds: np.ndarray) -> None:
-    """The nodes between the bounds, with their scores."""
+    The rows of `table`, actions times the decoder's columns, are computed when they are first read.
+    """
     new = slice(bounds[0], bounds[-1])
-    read = steps.actions[new]
-    if not steps.known[read].all():
-        steps.table[read] = steps.embeddings[read] @ steps.matrix
-        steps.known[read] = True
-    steps.z[new] = steps.projected[steps.places[new]]
-    steps.z[new] += steps.table[read]
-    cell = COUPLED if steps.wc.shape[1] else VANILLA
-    cell.forward(steps.z, steps.h, steps.c, steps.p, steps.u, steps.parents, bounds, steps.wh, steps.wc)
-    steps.scores[new] = steps.output[-1]
-    add_product(steps.scores[new], steps.h[new], steps.output[:-1])
+    read = actions[new]
+    if not known[read].all():
+        table[read] = embeddings[read] @ matrix
+        known[read] = True
+    z[new] = projected[places[new]]
+    z[new] += table[read]
+    (COUPLED if wc.shape[1] else VANILLA).forward(z, h, c, p, u, parents, bounds, wh, wc)
+    scores[new] = output[-1]
+    add_product(scores[new], h[new], output[:-1])
 
 
-class Candidates(NamedTuple):
-    """Candidates that the model finishes greedily, one in a row, and what it does after them."""
+def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, supports, moves, costs,
+           taken, lengths, spent, dropped) -> None:
+    """The model finishes candidates greedily: row k of `taken`, whose first column they are.
 
-    nodes: np.ndarray  # which of the first nodes each continues
-    positions: np.ndarray  # in its buffer,
-    firsts: np.ndarray  # whose places begin here
-    ends: np.ndarray  # and whose END is here
-    limits: np.ndarray  # how many actions may follow
-    owners: np.ndarray  # the sample of each
-    bounds: np.ndarray  # of each sample: what a candidate may cost
-    tightens: bool  # does one that is finished lower the bound?
-    supports: np.ndarray  # [at the end?, action]: is it valid?
-    moves: np.ndarray  # of each action: how far it goes in the buffer
-    costs: np.ndarray  # and what it costs
-    taken: np.ndarray  # the actions, the candidate first,
-    lengths: np.ndarray  # how many they are
-    spent: np.ndarray  # and what they cost
-    dropped: np.ndarray
-
-
-def finish(steps: Steps, bounds: np.ndarray, of: Candidates) -> None:
-    """Until each candidate has taken END, is cut off, or costs more than its bound."""
-    rows, number = np.arange(len(of.nodes)), len(of.nodes)
-    for step in range(of.taken.shape[1]):
-        running = (of.taken[rows, of.lengths - 1] != END) & ~of.dropped & (of.lengths <= of.limits)
-        of.dropped[running & (of.spent > of.bounds[of.owners])] = True
-        going = np.flatnonzero(running & ~of.dropped)
+    `nodes` are the nodes they continue, the first ones of the arrays; `positions` those of the buffers, whose places
+    begin with `firsts` and whose END is at `ends`; `owners` the samples, each with a bound to what may be `spent`.
+    """
+    rows = np.arange(len(nodes))
+    for step in range(taken.shape[1]):
+        running = (taken[rows, lengths - 1] != END) & ~dropped & (lengths <= limits)
+        dropped |= running & (spent > bound[owners])
+        going = np.flatnonzero(running & ~dropped)
         if not len(going):
             return
-        first = (1 + step % 2) * number  # two blocks of nodes take turns
+        first = (1 + step % 2) * len(nodes)  # two blocks take turns
         new = slice(first, first + len(going))
-        steps.parents[new], steps.places[new] = of.nodes[going], of.firsts[going] + of.positions[going]
-        steps.actions[new] = of.taken[going, of.lengths[going] - 1]
+        parents[new], places[new] = nodes[going], firsts[going] + positions[going]
+        actions[new] = taken[going, lengths[going] - 1]
         bounds[:] = new.start, new.stop
-        decode(steps, bounds)
-        at_end = (of.positions[going] == of.ends[going]).astype(np.int64)
-        best = np.where(of.supports[at_end], steps.scores[new], -np.inf).argmax(axis=1)
-        of.nodes[going] = np.arange(new.start, new.stop)
-        of.taken[going, of.lengths[going]] = best
-        of.lengths[going] += 1
-        of.positions[going] += of.moves[best]
-        of.spent[going] += of.costs[best]
-        if of.tightens:
+        decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+               output, scores)
+        at_end = (positions[going] == ends[going]).astype(np.int64)
+        best = np.where(supports[at_end], scores[new], -np.inf).argmax(axis=1)
+        nodes[going] = np.arange(new.start, new.stop)
+        taken[going, lengths[going]] = best
+        lengths[going] += 1
+        positions[going] += moves[best]
+        spent[going] += costs[best]
+        if tightens:
             ended = going[best == END]
-            np.minimum.at(of.bounds, of.owners[ended], of.spent[ended])
+            np.minimum.at(bound, owners[ended], spent[ended])
 
 
 # Losses
