@@ -20,7 +20,6 @@ from il_morph.engines.native.lookups import LookUps, TableGradients
 from il_morph.engines.native.memory import Scratch
 from il_morph.engines.native.recurrence import Factors
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.engine import supports
 
 
 @dataclass
@@ -49,7 +48,7 @@ class Network:
         self.encoder = Encoder(kernels, self.scratch, self.layout, self.arrays)
         self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
         self.lookups = LookUps(kernels, {t.name: self.arrays[t.name] for t in self.layout.architecture.tables})
-        self.supports = supports(vocabulary)
+        self.supports = self.decoder.supports
         self.outside = np.where(self.supports, 0, -np.inf).astype(dtype)  # to be added to scores
 
     def weights(self) -> Arrays:
