@@ -10,6 +10,7 @@ import zipfile
 import pytest
 
 from il_morph.commands import main
+from il_morph.training import clock
 from il_morph.training.experiment import RunReport
 from tests.cli import ROOT, SMALL, Run, error_of, training_arguments
 
@@ -47,13 +48,14 @@ def arguments_of(data, folder, *flags):
 
 
 def contents(folder):
-    """What a finished run leaves, but for seconds."""
+    """What a finished run leaves, but for seconds, of which there are more than none."""
     run = Run(folder)
     files = {name: (folder / name).read_bytes() for name in run.files
              if name.endswith(("model", "predictions", "eval"))}
     rows = [[cell for name, cell in row.items() if name != "seconds"] for row in run.log]
     stats = {name: value for name, value in run.stats.items() if name not in ("command", "training")}
-    stats["training"] = {name: value for name, value in run.stats["training"].items() if name != "seconds"}
+    stats["training"] = {name: value for name, value in run.stats["training"].items() if "seconds" not in name}
+    assert run.stats["training"]["cpu_seconds"] > 0
     return files, rows, stats
 
 
@@ -158,3 +160,13 @@ def test_two_trainings_in_one_folder_are_refused(data, tmp_path, capsys):
         process.kill()
         process.wait()
     assert main(arguments_of(data, tmp_path / "run", "--epochs=1", "--force")) == 0
+
+
+def test_time_goes_on_where_it_was(monkeypatch):
+    """By the clock and of CPU time, with those of before the interruption."""
+    monkeypatch.setattr(clock.time, "monotonic", iter([100.0, 103.0, 1000.0, 1007.0]).__next__)
+    monkeypatch.setattr(clock.time, "process_time", iter([10.0, 12.0, 0.0, 5.0]).__next__)
+    first = clock.Clock()
+    seconds, cpu_seconds = first.seconds, first.cpu_seconds
+    assert (seconds, cpu_seconds) == (3.0, 2.0)
+    assert clock.Clock(seconds, cpu_seconds).as_dict() == {"seconds": 10.0, "cpu_seconds": 7.0}

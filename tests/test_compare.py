@@ -9,7 +9,7 @@ import pytest
 from il_morph.commands import main
 from il_morph.reproduction.comparisons import compare as comparisons
 from il_morph.reproduction.facts import NAMES, load_table
-from il_morph.reproduction.measured import OLD_HEADER
+from il_morph.reproduction.measured import OLD_HEADERS
 from il_morph.reproduction.published import load_published
 from il_morph.reproduction.runs import Run
 from tests.cli import ROOT
@@ -45,7 +45,7 @@ def files(tmp_path):
     published.write_text(PUBLISHED, encoding="utf-8")
     lines = [["low", model, language, "-", seed, str(10 * int(seed[0])), f"{int(seed[0])}.50", "-", "-", "-",
               f"{accuracy:.4f}", "abc"] for model, language, seed, accuracy in RUNS]
-    measured.write_text("".join("\t".join(line) + "\n" for line in [OLD_HEADER, *lines]), encoding="utf-8")
+    measured.write_text("".join("\t".join(line) + "\n" for line in [OLD_HEADERS[-1], *lines]), encoding="utf-8")
     return measured, f"--published={published}"
 
 
@@ -103,7 +103,7 @@ def test_without_published_deviations_languages_are_judged_by_the_others(files, 
 def test_it_is_said_which_folds_were_run(tmp_path, compare):
     published, measured = tmp_path / "published.tsv", tmp_path / "measured.tsv"
     published.write_text(PUBLISHED.splitlines()[0] + "\nwicentowski\tCA-D\tsingle\tirish\t-\t97.0\t1.0\n")
-    rows = [OLD_HEADER] + [["wicentowski", "ca-d", "irish", fold, "1", "5", "1.00", "-", "-", "-", "96.0", "abc"]
+    rows = [OLD_HEADERS[-1]] + [["wicentowski", "ca-d", "irish", fold, "1", "5", "1.00", "-", "-", "-", "96.0", "abc"]
                            for fold in "40"]
     measured.write_text("".join("\t".join(row) + "\n" for row in rows))
     assert "Ours: fold 0, 4 of 10." in compare("lemmatization", measured, f"--published={published}").stdout
@@ -140,7 +140,7 @@ def test_variants_are_judged_when_the_noise_rests_on_enough_seeds(files, compare
 
 def test_the_time_that_runs_took(files, compare):
     rows = section(compare("sigmorphon2017", *files).stdout, "How long the runs took")
-    assert rows[3] == ["low", "CA-R", "dynet", "4", "15.0", "2.0", "1.5", "2.5"]
+    assert rows[3] == ["low", "CA-R", "dynet", "4", "15.0", "2.0", "1.5", "2.5", "–", "0"]
 
 
 def test_runs_that_lack_a_figure(files, compare):
@@ -227,7 +227,7 @@ def test_every_model_of_a_table_is_found_among_the_published_results(name, tmp_p
     assert made.returncode == 0, made.stderr
     table = load_table(name)
     language = next(iter(table.languages))
-    runs = [Run(system.setting, system.model, language, "0", "1", 1, 1.0, 0, 0, 0, 50.0, "dynet", "-")
+    runs = [Run(system.setting, system.model, language, "0", "1", 1, 1.0, 1.0, 0, 0, 0, 50.0, "dynet", "-")
             for system in table.systems if system.row != "-"]
     found = comparisons(table, load_published(table, tmp_path / name / "published.tsv"), runs)
     assert len(found) == len(runs) > 0 and all(each.published for each in found)

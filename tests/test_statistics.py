@@ -21,7 +21,7 @@ PERMUTED = {("sigmorphon2016", row, column) for row in ("MED", "SOFT", "HA") for
 
 
 def a_run(setting, model, language, accuracy, seed="1", fold="-", engine="dynet"):
-    return Run(setting, model, language, fold, seed, 1, 1.0, None, None, None, accuracy, engine, "abc")
+    return Run(setting, model, language, fold, seed, 1, 1.0, None, None, None, None, accuracy, engine, "abc")
 
 
 def with_system(table, model, row):

@@ -1,6 +1,7 @@
 """Tables: figures computed by hand from a handful of runs, layouts, measured.tsv, and broken results."""
 import json
 import os
+import shutil
 import statistics
 
 import pytest
@@ -16,11 +17,12 @@ from tests.shared import needs_shared, reference_rows
 from tests.table_output import figures_by_column, tsv_rows
 
 
-def add_run(folder, test, dev=50.0, epochs=7, seconds=90):
+def add_run(folder, test, dev=50.0, epochs=7, **seconds):
     folder.mkdir(parents=True)
     scores = {"greedy.dev": {"accuracy": dev}, "greedy.test": {"accuracy": test - 1},
               "beam4.dev": {"accuracy": dev + 1}, "beam4.test": {"accuracy": test}}
-    (folder / "f.stats").write_text(json.dumps({"training": {"epochs": epochs, "seconds": seconds}, "scores": scores}))
+    (folder / "f.stats").write_text(json.dumps({
+        "training": {"epochs": epochs, "seconds": 90, **seconds}, "scores": scores}))
     (folder / "commit").write_text("abc1234\n")
 
 
@@ -44,7 +46,7 @@ def text(capsys, *argv):
 def results2016(tmp_path):
     """CA-D: two seeds of Russian and German with their ensembles, one seed of Turkish."""
     root = tmp_path / "results" / "task1" / "ca-d"
-    add_run(root / "russian" / "1", 90.0)
+    add_run(root / "russian" / "1", 90.0, cpu_seconds=75)
     add_run(root / "russian" / "2", 92.0)
     add_ensemble(root / "russian" / "1+2", 93.0)
     add_run(root / "german" / "1", 95.0)
@@ -207,12 +209,14 @@ def test_measured_round_trip(capsys, results2016, tmp_path):
     listed = tmp_path / "measured.tsv"
     from_folder = tsv(capsys, "sigmorphon2016", results2016, f"--measured={listed}")
     rows = listed.read_text().splitlines()
-    assert rows[0].split("\t") == ["setting", "model", "language", "fold", "seed", "epochs", "minutes", "dev_greedy",
-                                   "test_greedy", "dev_beam4", "test_beam4", "engine", "commit"]
-    assert rows[1].split("\t") == ["task1", "ca-d", "russian", "-", "1", "7", "1.50", "50.0000", "89.0000", "51.0000",
-                                   "90.0000", "dynet", "abc1234"]
-    assert rows[3].split("\t") == ["task1", "ca-d", "russian", "-", "1+2", "-", "-", "-", "-", "-", "93.0000", "dynet",
-                                   "-"]
+    assert rows[0].split("\t") == ["setting", "model", "language", "fold", "seed", "epochs", "minutes",
+                                   "cpu_minutes", "dev_greedy", "test_greedy", "dev_beam4", "test_beam4", "engine",
+                                   "commit"]
+    assert rows[1].split("\t") == ["task1", "ca-d", "russian", "-", "1", "7", "1.50", "1.25", "50.0000", "89.0000",
+                                   "51.0000", "90.0000", "dynet", "abc1234"]
+    assert rows[2].split("\t")[4:8] == ["2", "7", "1.50", "-"], "a run that was made before CPU time was taken"
+    assert rows[3].split("\t") == ["task1", "ca-d", "russian", "-", "1+2", "-", "-", "-", "-", "-", "-", "93.0000",
+                                   "dynet", "-"]
     assert len(rows) == 8
     assert tsv(capsys, "sigmorphon2016", listed) == from_folder
     table = load_table("sigmorphon2016")
@@ -474,12 +478,15 @@ def test_it_is_said_when_a_figure_mixes_engines(results2016, capsys):
     assert (rows["RU"], rows["DE"], rows["TR"], rows["Avg"]) == ("dynet+native", "dynet", "native", "dynet+native")
 
 
-def test_a_list_from_before_there_were_engines_is_added_to(results2016, tmp_path, capsys):
+@pytest.mark.parametrize("missing", [["cpu_minutes"], ["engine", "cpu_minutes"]])
+def test_a_list_from_before_there_were_engines_or_cpu_minutes_is_added_to(results2016, tmp_path, capsys, missing):
+    shutil.rmtree(results2016 / "task1" / "ca-d" / "russian" / "1")  # the one with CPU minutes
     table, listed = load_table("sigmorphon2016"), tmp_path / "measured.tsv"
     whole = measured(read_runs(table, results2016))
-    listed.write_text("".join("\t".join(cell for i, cell in enumerate(line.split("\t")) if i != 11)
-                              for line in whole.splitlines(keepends=True)))
-    assert "engine" not in listed.read_text()
+    rows = [line.split("\t") for line in whole.splitlines(keepends=True)]
+    kept = [column for column, name in enumerate(rows[0]) if name not in missing]
+    listed.write_text("".join("\t".join(row[column] for column in kept) for row in rows))
+    assert not any(name in listed.read_text() for name in missing)
     tsv(capsys, "sigmorphon2016", listed, f"--measured={listed}")
     assert listed.read_text() == whole
 
@@ -565,7 +572,7 @@ def test_a_comparison_for_machines_has_a_title_for_each_grid(results2016, capsys
     grids = {part[0]: [line.split("\t") for line in part[1:]] for part in titled}
     assert grids["How much seeds differ"] == [["setting", "system", "languages (and folds)", "sd"],
                                               ["task1", "CA-D", "2", "1.12"]]
-    assert grids["How long the runs took"][1][:4] == ["task1", "CA-D", "dynet", "5"]
+    assert grids["How long the runs took"][1] == ["task1", "CA-D", "dynet", "5", "7.0", "1.5", "1.5", "1.5", "1.2", "1"]
 
 
 def test_compare_has_all_languages(results2016, capsys):

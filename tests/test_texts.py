@@ -25,7 +25,7 @@ def test_tables_and_pictures_are_up_to_date():
 
 
 def test_a_table_is_made_again_and_what_is_around_it_stays(tmp_path):
-    run = Run("0500", "ca-r", "rP-pA", "0", "1", 1, 1.0, None, None, None, 88.8, "dynet", "abc")
+    run = Run("0500", "ca-r", "rP-pA", "0", "1", 1, 1.0, None, None, None, None, 88.8, "dynet", "abc")
     (tmp_path / "measured.tsv").write_text(measured([run]))
     text, mark = tmp_path / "text.md", f"<!-- table: celex {tmp_path}/measured.tsv -->"
     text.write_text(f"before\n\n{mark}\n| old | 1.0 |\n{END}\n\nafter\n", encoding="utf-8")

@@ -131,7 +131,10 @@ def _verdict(stands_out: Optional[bool]) -> str:
 
 def _durations(table: PaperTable, runs: Sequence[Run]) -> list[Block]:
     rows = [[each.setting, table.row(each.model), each.engine, str(len(each.minutes)), number(fmean(each.epochs)),
-             number(fmean(each.minutes)), number(min(each.minutes)), number(max(each.minutes))]
+             *(number(of(each.minutes)) for of in (fmean, min, max)),
+             number(fmean(each.cpu_minutes)) if each.cpu_minutes else MISSING, str(len(each.cpu_minutes))]
             for each in durations(runs)]
-    return _section("How long the runs took", "", [
-        "setting", "system", "engine", "runs", "epochs", "minutes", "shortest", "longest"], rows)
+    text = "Minutes by the clock, which other programs on the machine make longer, and of CPU time where it is known."
+    return _section("How long the runs took", text, [
+        "setting", "system", "engine", "runs", "epochs", "minutes", "shortest", "longest", "CPU minutes",
+        "of runs"], rows)

@@ -25,7 +25,8 @@ from il_morph.reproduction.runs import (
 )
 
 HEADER = [field.name for field in fields(Run)]
-OLD_HEADER = [name for name in HEADER if name != "engine"]  # of lists from when there was one engine
+ADDED = {"engine": ENGINES[0], "cpu_minutes": NONE}  # what older lists lack, the oldest both
+OLD_HEADERS = [[name for name in HEADER if name not in added] for added in (["cpu_minutes"], ADDED)]
 
 
 def read_runs(table: PaperTable, root: PathLike) -> list[Run]:
@@ -69,7 +70,7 @@ def _as_text(name: str, value: Any) -> str:
     if value is None:
         return NONE
     if isinstance(value, float):
-        return f"{value:.2f}" if name == "minutes" else f"{value:.4f}"
+        return f"{value:.2f}" if name.endswith("minutes") else f"{value:.4f}"
     return str(value)
 
 
@@ -78,7 +79,7 @@ def _listed_runs(table: PaperTable, path: Path) -> list[Run]:
         header, *lines = [line.split("\t") for line in read_bytes(path).decode("utf-8").splitlines()] or [[]]
     except UnicodeDecodeError:
         header, lines = [], []
-    if header not in (HEADER, OLD_HEADER):
+    if header not in (HEADER, *OLD_HEADERS):
         raise InputError(f"{path} is neither a results folder nor a list of runs with the columns {', '.join(HEADER)}")
     runs: dict[Place, Run] = {}
     for number, line in enumerate(lines, start=2):
@@ -98,9 +99,9 @@ def _listed_runs(table: PaperTable, path: Path) -> list[Run]:
 def _listed_run(header: Sequence[str], line: Sequence[str]) -> Run:
     if len(line) != len(header):
         raise ValueError
-    cells: dict[str, Any] = {"engine": ENGINES[0], **dict(zip(header, line))}
+    cells: dict[str, Any] = {**ADDED, **dict(zip(header, line))}
     cells["epochs"] = None if cells["epochs"] == NONE else count(int(cells["epochs"]))
-    cells["minutes"] = figure(cells["minutes"])
+    cells.update({name: figure(cells[name]) for name in HEADER if name.endswith("minutes")})
     cells.update({name: _listed_accuracy(cells[name]) for name in HEADER if name.startswith(("dev_", "test_"))})
     run = Run(**cells)
     known = run.engine in ENGINES if run.voters == 1 else not run.engines.difference(ENGINES)

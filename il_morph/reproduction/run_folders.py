@@ -56,14 +56,16 @@ def _single_run(place: Place, folder: RunFolder) -> Run:
         stats = json.loads(read_bytes(folder.stats))
         greedy_dev, greedy_test, beam_dev, beam_test = (
             _score(stats["scores"], f"{search}.{part}") for search in (GREEDY, BEAM) for part in ("dev", "test"))
-        epochs, seconds = count(stats["training"]["epochs"]), finite(stats["training"]["seconds"])
+        training = stats["training"]
+        epochs, minutes = count(training["epochs"]), finite(training["seconds"]) / 60
+        cpu_minutes = finite(training["cpu_seconds"]) / 60 if "cpu_seconds" in training else None
         engine = stats.get("engine", ENGINES[0])
         if engine not in ENGINES:
             raise ValueError(f"engine {engine!r}")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise InputError(f"{folder.stats} is not what il-morph train writes ({error!r}); "
                          "delete it and run again") from error
-    return Run(*place, epochs, seconds / 60, greedy_dev, greedy_test, beam_dev, beam_test, engine,
+    return Run(*place, epochs, minutes, cpu_minutes, greedy_dev, greedy_test, beam_dev, beam_test, engine,
                _commit(folder.commit))
 
 
@@ -76,7 +78,7 @@ def _score(scores: dict, name: str) -> Optional[float]:
 def _vote(place: Place, folder: RunFolder, singles: dict[Place, Run]) -> Run:
     greedy, beam = (evaluated_accuracy(path) if os.path.lexists(path) else None
                     for path in (folder.evaluation(f"{search}.test") for search in (GREEDY, BEAM)))
-    vote = Run(*place, None, None, None, greedy, None, beam, NONE, NONE)
+    vote = Run(*place, None, None, None, None, greedy, None, beam, NONE, NONE)
     engines = sorted({singles[member].engine for member in vote.members if member in singles})
     return Run(**{**vars(vote), "engine": "+".join(engines) or NONE})
 

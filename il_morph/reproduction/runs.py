@@ -36,7 +36,8 @@ class Run:
     fold: str
     seed: str
     epochs: Optional[int]
-    minutes: Optional[float]
+    minutes: Optional[float]  # by the clock
+    cpu_minutes: Optional[float]
     dev_greedy: Optional[float]
     test_greedy: Optional[float]
     dev_beam4: Optional[float]

@@ -127,13 +127,15 @@ class Duration(NamedTuple):
     model: str
     engine: str
     epochs: list[int]
-    minutes: list[float]
+    minutes: list[float]  # by the clock
+    cpu_minutes: list[float]  # of those runs that know it
 
 
 def durations(runs: Iterable[Run]) -> list[Duration]:
     timed = [run for run in runs if run.voters == 1 and run.minutes is not None and run.epochs is not None]
     groups = grouped(timed, lambda run: (run.setting, run.model, run.engine))
-    return [Duration(*place, [run.epochs or 0 for run in own], [run.minutes or 0.0 for run in own])
+    return [Duration(*place, [run.epochs or 0 for run in own], [run.minutes or 0.0 for run in own],
+                     [run.cpu_minutes for run in own if run.cpu_minutes is not None])
             for place, own in groups.items()]
 
 

@@ -16,7 +16,7 @@ from il_morph.files import PathLike, read_bytes, written_atomically
 from il_morph.model.archive import DAMAGED, Arrays, describe, opened_archive, read_array, read_header, write_archive
 from il_morph.training.course import Course, Epoch
 
-FORMAT, VERSION = "il-morph checkpoint", 1
+FORMAT, VERSION = "il-morph checkpoint", 2
 GROUPS = ("weights", "best", "optimizer")
 
 
@@ -31,6 +31,7 @@ class Checkpoint:
     random: Random
     log: list[str]  # the lines of f.log
     seconds: float  # that the training has taken so far
+    cpu_seconds: float
     weights: Arrays = field(default_factory=dict)
     optimizer: Arrays = field(default_factory=dict)
 
@@ -44,6 +45,7 @@ def save_checkpoint(path: PathLike, checkpoint: Checkpoint) -> None:
         "epochs": [asdict(epoch) for epoch in course.epochs], "best": as_header(course.best),
         "best_trained": as_header(course.best_trained), "probe": checkpoint.probe,
         "random": [version, list(state), gauss], "log": checkpoint.log, "seconds": checkpoint.seconds,
+        "cpu_seconds": checkpoint.cpu_seconds,
     }
     groups = dict(zip(GROUPS, (checkpoint.weights, course.weights, checkpoint.optimizer)))
     arrays = {f"{group}/{name}": array for group, members in groups.items() for name, array in members.items()}
@@ -80,4 +82,5 @@ def read_checkpoint(archive: zipfile.ZipFile) -> Checkpoint:
     version, state, gauss = header["random"]
     random.setstate((version, tuple(state), gauss))
     return Checkpoint(header["identity"], header["phase"], Course(epochs, best, best_trained, groups["best"]),
-                      header["probe"], random, header["log"], header["seconds"], groups["weights"], groups["optimizer"])
+                      header["probe"], random, header["log"], header["seconds"], header["cpu_seconds"],
+                      groups["weights"], groups["optimizer"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import random
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from il_morph.model.settings import TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.results import RunFolder, search_name
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from il_morph.training.clock import Clock
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Engine
 from il_morph.training.phases import phases_of, train_phases
@@ -81,7 +81,7 @@ class Experiment:
 
     def _evaluate(self) -> None:
         """Decode and score with a trained model."""
-        model, started = self._reloaded(), time.monotonic()
+        model, clock = self._reloaded(), Clock()
         if model is None:
             raise InputError("--mode=eval needs a model: give its path with --reload-path")
         parts = self._read(model)
@@ -90,7 +90,7 @@ class Experiment:
             if not self.force and results.finished:
                 results.unfinished({})
             results.begin()
-            self._finish(model, parts, results, {}, started, chosen_seed(self.seed))
+            self._finish(model, parts, results, {}, clock, chosen_seed(self.seed))
 
     def check(self) -> tuple[Optional[Model], Parts, Vocabulary]:
         """Read everything that a training needs, and write nothing."""
@@ -125,7 +125,7 @@ class Experiment:
             except KeyboardInterrupt:
                 log.warning(report.interrupted(self.engine.resumable))
                 raise
-            self._finish(report.model(course.weights), parts, results, report.summary(course), report.started, seed)
+            self._finish(report.model(course.weights), parts, results, report.summary(course), report.clock, seed)
 
     def _identity(self, vocabulary: Vocabulary, reloaded: Optional[Model], samples: Sequence[Sample],
                   seed: int) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class Experiment:
         return json.loads(json.dumps({**settings, "data": sha256(repr(samples).encode()).hexdigest(),
                                       "start": start.hexdigest() if reloaded else None}))
 
-    def _finish(self, model: Model, parts: Parts, results: ResultsFolder, course: dict[str, Any], started: float,
+    def _finish(self, model: Model, parts: Parts, results: ResultsFolder, course: dict[str, Any], clock: Clock,
                 seed: int) -> None:
         try:
             scores = self._decode(model, {"dev": parts.dev, "test": parts.test}, results)
@@ -150,7 +150,7 @@ class Experiment:
             "il_morph": __version__, "command": self.command, "seed": seed, "engine": self.engine.name,
             "settings": {**model.vocabulary.settings.as_dict(), **self.training.as_dict(),
                          "reload_path": self.reload_path},
-            "training": {**course, "seconds": round(time.monotonic() - started, 3)}, "scores": scores,
+            "training": {**course, **clock.as_dict()}, "scores": scores,
         })
 
     def _check_mode(self) -> None:
@@ -238,14 +238,14 @@ class RunReport:
     def __init__(self, results: ResultsFolder, vocabulary: Vocabulary, training: dict[str, Any],
                  identity: dict[str, Any], checkpoint: Optional[Checkpoint] = None):
         self.results, self.vocabulary, self.training, self.identity = results, vocabulary, training, identity
-        self.started, self.epochs = time.monotonic(), 0
+        self.clock, self.epochs = Clock(), 0
         self.best: Optional[Epoch] = None
         if checkpoint:
             self._go_on(checkpoint)
 
     def _go_on(self, checkpoint: Checkpoint) -> None:
         """The same epochs, best model and seconds as if the training had not been interrupted."""
-        self.started -= checkpoint.seconds
+        self.clock = Clock(checkpoint.seconds, checkpoint.cpu_seconds)
         self.best = checkpoint.course.best
         first = self.results.log_lines[0].rstrip("\n").split("\t").index("epoch")
         self.epochs = sum(line.split("\t")[first] != str(Epoch.START) for line in self.results.log_lines[1:])
@@ -276,7 +276,7 @@ class RunReport:
     def on_state(self, phase: int, training: Training) -> None:
         save_checkpoint(self.results.checkpoint, Checkpoint(
             self.identity, phase, training.course, training.probe or [], training.random, self.results.log_lines,
-            time.monotonic() - self.started, training.learner.weights(), training.learner.state()))
+            self.clock.seconds, self.clock.cpu_seconds, training.learner.weights(), training.learner.state()))
 
     def interrupted(self, resumable: bool) -> str:
         if self.best is None:
