@@ -18,7 +18,18 @@ from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.lattice import DEL, INS, LONGER, MOST_STATES, SUB, Arcs, Viterbi, log_partition, number_of_states
 from il_morph.model.modelfile import Model, load_model, save_model
-from il_morph.model.nwfst import GATES, KEPT, NwfstInference, Shape, arcs_of, copies, draw_weight, encode, for_test
+from il_morph.model.nwfst import (
+    GATES,
+    KEPT,
+    NwfstArchitecture,
+    NwfstInference,
+    Shape,
+    arcs_of,
+    copies,
+    draw_weight,
+    encode,
+    for_test,
+)
 from il_morph.model.search import decode, describe
 from il_morph.model.settings import FIXED, NWFST, PRESETS, ModelSettings, TrainingSettings
 from tests.cli import Run, error_of
@@ -507,6 +518,58 @@ def test_an_interrupted_trial_goes_on_to_the_same_model(data, tmp_path, monkeypa
     parts = Run(tmp_path / "parts")
     assert parts.losses == whole.losses and parts.model_bytes == whole.model_bytes
     assert parts.stats["training"]["epochs"] == whole.stats["training"]["epochs"] == 6
+
+
+def test_an_interrupted_training_does_not_go_on_with_other_characters(data, tmp_path, monkeypatch, capsys):
+    """Those of the test data are characters of the model too."""
+    for name, characters in {"first": "é", "other": "ä"}.items():
+        (tmp_path / name).write_text(f"{characters}\t{characters}\n", encoding="utf-8")
+
+    def flags(name):
+        return ["--epochs=2", "--trials=1", "--dynet-seed=1", f"--test-path={tmp_path / name}"]
+
+    def interrupted(self, batch):
+        if self.epoch == 1:
+            raise KeyboardInterrupt
+        return 1.0, 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NwfstLearner, "update", interrupted)
+        assert main(nwfst(data, tmp_path / "r", *flags("first"))) != 0
+    error = error_of(capsys, *nwfst(data, tmp_path / "r", *flags("other")))
+    assert "holds an unfinished run of another kind (data: " in error
+    assert main(nwfst(data, tmp_path / "r", *flags("first"))) == 0
+
+
+def test_trials_start_from_weights_of_their_own_whatever_the_seed(data, tmp_path, monkeypatch):
+    starts, draw = [], NwfstArchitecture.draw
+
+    def drawn(self, seed):
+        starts.append(seed)
+        return draw(self, seed)
+
+    monkeypatch.setattr(NwfstArchitecture, "draw", drawn)
+    for seed in (1, 2, 3):
+        assert main(nwfst(data, tmp_path / str(seed), "--epochs=1", "--trials=3", f"--dynet-seed={seed}")) == 0
+    assert len(set(starts)) == 9 and starts[::3] == [1, 2, 3]
+
+
+def test_a_reloaded_model_leaves_out_inputs_that_it_cannot_read(data, tmp_path, caplog):
+    assert main(nwfst(data, tmp_path / "r", *SHORT)) == 0
+    (tmp_path / "train").write_text("walЖ\twalked\nwalk\twalked\n", encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        assert main(["train", "--model=nwfst", *SMALL, *SHORT, f"--reload-path={tmp_path / 'r'}",
+                     str(tmp_path / "train"), data("dev", "columns"), str(tmp_path / "s")]) == 0
+    assert "train: 1 of 2 samples have characters that the reloaded model does not know" in caplog.text
+
+
+def test_an_alphabet_that_is_too_large_is_refused(data, tmp_path, capsys):
+    """T grows with the square of it."""
+    (tmp_path / "train").write_text("".join(f"{chr(0xAC00 + i)}\ta\n" for i in range(2000)), encoding="utf-8")
+    error = error_of(capsys, "train", "--model=nwfst", *SHORT, str(tmp_path / "train"), data("dev", "columns"),
+                     str(tmp_path / "r"))
+    assert "different characters" in error and "train another model" in error
+    assert not (tmp_path / "r").exists()
 
 
 def test_training_goes_on_from_a_trained_model(data, tmp_path):

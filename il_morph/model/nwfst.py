@@ -35,6 +35,7 @@ GATES = 4
 MOST_WORDS, MOST_STATES = 16, 1_000_000  # at once; more words do not fit into the cache
 KEPT = 0.8  # of embeddings and inputs of layers, in training; at test their matrices are multiplied by it
 COPY_SCORE = 3.0
+MOST_WEIGHTS = 200_000_000  # of T, which grows with the square of the number of characters
 LETTERS = ascii_lowercase  # every model knows them
 Weights = dict  # name -> array
 
@@ -85,6 +86,15 @@ class Shape:
             shapes[f"encoder.{layer}.h"] = (2, self.hidden, gates)
             shapes[f"encoder.{layer}.b"] = (2, gates)
         return {**shapes, "arcs": (self.width(self.layers), sum(self.blocks)), "copy": (1,)}
+
+
+def check_alphabet(shape: Shape) -> None:
+    """An InputError for an alphabet that is too large."""
+    weights = shape.width(shape.layers) * sum(shape.blocks)
+    if weights > MOST_WEIGHTS:
+        raise InputError(f"the data has {shape.characters:,} different characters (with a–z), for which "
+                         f"--architecture=nwfst has {weights:,} weights, more than {MOST_WEIGHTS:,}: "
+                         "train another model")
 
 
 class NwfstArchitecture(AnyArchitecture):

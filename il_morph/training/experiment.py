@@ -20,7 +20,7 @@ from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.search import decode
-from il_morph.model.settings import TRANSDUCER, ModelSettings, TrainingSettings
+from il_morph.model.settings import NWFST, TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.results import RunFolder, search_name
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
@@ -135,7 +135,8 @@ class Experiment:
             start.update(name.encode() + weights.tobytes())
         settings = {**vocabulary.settings.as_dict(), **self.training.as_dict(),
                     "seed": seed, "engine": self.engine.name}
-        return json.loads(json.dumps({**settings, "data": sha256(repr(samples).encode()).hexdigest(),
+        data = repr([samples, vocabulary.as_dict()])  # the symbols may be those of the test data too
+        return json.loads(json.dumps({**settings, "data": sha256(data.encode()).hexdigest(),
                                       "start": start.hexdigest() if reloaded else None}))
 
     def _finish(self, model: Model, parts: Parts, results: ResultsFolder, course: dict[str, Any], clock: Clock,
@@ -288,14 +289,17 @@ class RunReport:
 
 
 def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
-    """The samples that a reloaded model can learn: it has no action for a character it does not know."""
-    kept = [sample for sample in train if UNK not in vocabulary.actions_of(sample.target)]
+    """The samples that a reloaded model can learn: it has no action for a character it does not know, and NWFST does
+    not learn to read one."""
+    reads = vocabulary.settings.architecture == NWFST
+    kept = [sample for sample in train
+            if UNK not in vocabulary.actions_of(sample.target + (sample.input if reads else ""))]
     if not kept:
         raise InputError("no training output consists of characters that the model of --reload-path knows: "
                          "give other training data, or train a new model")
     if len(kept) < len(train):
-        log.warning("train: %d of %d samples have output characters that the reloaded model does not know; "
-                    "they are left out", len(train) - len(kept), len(train))
+        log.warning("train: %d of %d samples have %scharacters that the reloaded model does not know; "
+                    "they are left out", len(train) - len(kept), len(train), "" if reads else "output ")
     return kept
 
 

@@ -22,6 +22,7 @@ from il_morph.training.sequences import AllPaths, GoldSequences, MaximumLikeliho
 from il_morph.transitions.aligners import make_aligner
 
 SEEDS = 2**32
+APART = 1_000_003  # the seeds of trials are so far apart that no other run starts from the same weights
 SEQUENCE_OBJECTIVES = {"mle": MaximumLikelihood, "mrt": MinimumRisk, "rl": Reinforce}
 
 
@@ -61,7 +62,7 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
             weights, course = start, Course(best=course.best, weights=course.weights)
         else:
             course = Course()
-        learner.set_weights(weights or architecture_of(vocabulary).draw((seed + is_trial * number) % SEEDS))
+        learner.set_weights(weights or architecture_of(vocabulary).draw((seed + is_trial * number * APART) % SEEDS))
         training = Training(
             learner, objective.teachers, vocabulary, train, dev, phase, random, lambda epoch: None, observer.on_best,
             verbose,

@@ -13,7 +13,7 @@ import numpy as np
 from il_morph.engines.native.nwfst import RATE, SLOWER, Masks, Network
 from il_morph.errors import InputError
 from il_morph.model.lattice import LONGER, check_length
-from il_morph.model.nwfst import Shape, Weights, symbols_of
+from il_morph.model.nwfst import Shape, Weights, check_alphabet, symbols_of
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -47,7 +47,9 @@ class NwfstEngine:
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
         use_one_thread()
         self.random = np.random.RandomState(seed)
-        check_length(max(len(instance.sample.input) for instance in train), Shape.of(vocabulary).letters)
+        shape = Shape.of(vocabulary)
+        check_alphabet(shape)
+        check_length(max(len(instance.sample.input) for instance in train), shape.letters)
         outside = len(train) - sum(map(is_in_lattice, train))
         if outside == len(train):
             raise InputError(f"all training outputs are more than {LONGER} characters longer than their inputs, and "
