@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from il_morph.locks import FileLock
+from il_morph.reproduction.facts import load_table
 from tests.cli import error_of
 from tests.tiny import (
     LANGUAGES,
@@ -115,6 +116,19 @@ def test_risk_training_starts_from_a_trained_model(setting, start, patience):
     assert second.endswith(f" /r/{setting}/ca-mrt/welsh/4") and "--model=ca-mrt " in second
     assert f" --reload-path=/r/{setting}/{start}/welsh/4/f.model " in second
     assert f" --patience={patience} " in second
+
+
+@pytest.mark.parametrize("table, engine", [
+    ("sigmorphon2016", "native"), ("celex", "dynet"), ("sigmorphon2017", "native")])
+def test_an_engine_is_for_the_systems_that_it_trains(table, engine):
+    """Those that have one engine only keep it."""
+    commands = dry_run(table, f"--engine={engine}", "--seeds=1", "--languages", list(load_table(table).languages)[0])
+    other, = {"dynet", "native"} - {engine}
+    cited = ("--model=soft", "--model=ha-2017", "--model=hacm", "--model=haem-2017", "--model=nwfst")
+    engines = {command: re.findall("--engine=([a-z]+)", command) for command in commands}
+    assert [other] in engines.values()
+    for command, given in engines.items():
+        assert given == [other if any(f"{flag} " in command for flag in cited) else engine]
 
 
 def test_train_options_take_precedence():

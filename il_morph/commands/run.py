@@ -19,7 +19,8 @@ Options:
   --tasks=x,y              the same, as CELEX calls them
   --folds=0,1              some of its folds
   --seeds=1,2              seeds (default those of the paper)
-  --engine=NAME            what trains: dynet or native (default: that of il-morph train)
+  --engine=NAME            what trains: dynet or native (default: that of il-morph train); systems that
+                           one of them alone trains are trained by it
   --jobs=N                 runs at a time (default the number of cores; with --slurm no limit)
   --slurm                  submit to Slurm: one job array, and one job for ensembles and table
   --sbatch-options=WORDS   more options for sbatch, for example "--partition=cpu --mem=4G"
@@ -44,7 +45,7 @@ from il_morph.commands.arguments import Arguments, UsageError, choice, integer, 
 from il_morph.errors import InputError
 from il_morph.locks import require_locks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
-from il_morph.reproduction.plan import Job, Plan, Selection, is_replaced
+from il_morph.reproduction.plan import Job, Plan, Selection
 from il_morph.reproduction.remaining import Experience
 from il_morph.results import ResultsTree
 
@@ -145,15 +146,14 @@ def parse(options: Sequence[str]) -> Arguments:
 
 
 def selection(table: PaperTable, args: Arguments, train_options: Sequence[str]) -> Selection:
-    engine = [f"--engine={choice(args, '--engine', ('dynet', 'native'))}"] if args["--engine"] is not None else []
+    engine = choice(args, "--engine", ("dynet", "native")) if args["--engine"] is not None else None
     languages = "--tasks" if args["--tasks"] else "--languages"
     known = list(dict.fromkeys(system.model for system in table.systems))
     return Selection(
         data=folder(args, "--data", table), results=ResultsTree(folder(args, "--results", table)),
         settings=chosen(args, "--setting", table.settings), models=chosen(args, "--models", known, default=()),
         languages=chosen(args, languages, list(table.languages)), folds=chosen(args, "--folds", table.folds),
-        seeds=seeds(args, table),
-        train_options=[*(flag for flag in engine if not is_replaced(flag, train_options)), *train_options])
+        seeds=seeds(args, table), engine=engine, train_options=list(train_options))
 
 
 def folder(args: Arguments, flag: str, table: PaperTable) -> Path:

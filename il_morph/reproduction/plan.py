@@ -63,6 +63,7 @@ class Selection:
     languages: list[str]
     folds: list[str]
     seeds: list[str]
+    engine: Optional[str]  # of the systems that have a choice
     train_options: list[str]
 
 
@@ -125,9 +126,11 @@ class Plan:
 
     def _options(self, system: System, language: str, fold: str, seed: str) -> list[str]:
         """Those of the table that TRAIN-OPTIONS do not replace, then these."""
-        given = self.selection.train_options
+        given, engine = self.selection.train_options, self.selection.engine
         options = [*system.options.split(), *self.table.format.split(), f"--epochs={system.epochs}",
                    f"--patience={system.patience}", f"--dynet-seed={seed}"]
+        if engine and "--engine=" not in system.options:
+            options.append(f"--engine={engine}")
         options = [option for option in options if not is_replaced(option, given)]
         if system.start != NONE:
             model = self.selection.results.run(system.setting, system.start, language, fold, seed).model
