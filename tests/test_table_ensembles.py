@@ -1,6 +1,7 @@
 """The votes of the seeds of a table."""
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,9 @@ from il_morph.data.formats import SIGMORPHON2016
 from il_morph.errors import InputError
 from il_morph.reproduction.ensembles import finished_seeds, make_ensembles, vote
 from il_morph.reproduction.facts import load_table
+from il_morph.reproduction.measured import add_measured, read_runs
 from il_morph.results import ResultsTree, RunFolder
+from tests.table_output import tsv_rows
 
 GOLD = [("walk", "walked"), ("talk", "talked"), ("bake", "baked")]
 
@@ -155,4 +158,21 @@ def test_sgm17top_has_its_row_as_ours(tree, capsys):
     text = capsys.readouterr().out
     ours = text[text.index("Ours, low"):]
     assert any(line.split()[:2] == ["SGM17TOP", "0.0*"] for line in ours.splitlines())
-    assert "greedy search, without a beam" in text
+    remarks = " ".join(text.split())
+    assert "fewer than the paper's 5 voted in welsh (2)" in remarks and "greedy search, without a beam" in remarks
+
+
+def test_the_vote_of_sgm17top_knows_its_members(tree, tmp_path, capsys):
+    """Their engine, their number, and that it goes from a list when one of them has come out differently."""
+    data, results = tree
+    table, listed = load_table("sigmorphon2017"), tmp_path / "measured.tsv"
+    make_ensembles(table, data, results)
+    vote = next(run for run in read_runs(table, results.root) if run.model == "sgm17top")
+    assert vote.engine == "dynet"
+    main(["table", "sigmorphon2017", str(results.root), "--by-language", "--format=tsv"])
+    row = next(row for row in tsv_rows(capsys.readouterr().out) if row["system"] == "SGM17TOP")
+    assert (row["models"], row["seeds"]) == ("8", "1+2")
+    main(["table", "sigmorphon2017", str(results.root), f"--measured={listed}"])
+    changed = replace(next(run for run in read_runs(table, listed) if run.model == "haem-crp"), test_greedy=50.0)
+    models = {run.model for run in add_measured(table, listed, [changed]) if run.voters > 1}
+    assert models == {"hacm", "hacm-crp", "hacm-dumb", "haem-dumb"}

@@ -7,16 +7,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Callable, NamedTuple, Optional, TypeVar
+from typing import NamedTuple, Optional
 
 from il_morph.reproduction.facts import PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published, PublishedFigure
-from il_morph.reproduction.runs import Run
+from il_morph.reproduction.runs import Run, grouped, members_of
 from il_morph.reproduction.significance import Differences, sample_sd
 
 LIKE, UNLIKE = "single", "one"  # single models beside published single models, beside a published vote
-Key = TypeVar("Key")
-
 ENOUGH_LANGUAGES = 10  # for one to stand out: of five none can lie two standard deviations off their mean
 
 
@@ -35,17 +33,13 @@ class Comparison:
     sd: Optional[float]  # over the single models
     votes: tuple[Run, ...]  # the vote, or nothing
     singles: tuple[Run, ...]  # the single models, or nothing
+    models: int  # how many the figure rests on
     full: bool  # are all runs of the paper there?
     published: Optional[PublishedFigure]
 
     @property
     def runs(self) -> tuple[Run, ...]:
         return self.votes or self.singles
-
-    @property
-    def models(self) -> int:
-        """How many models the figure rests on."""
-        return sum(run.voters for run in self.runs)
 
     @property
     def folds(self) -> list[str]:
@@ -77,13 +71,14 @@ def _singles_beside(table: PaperTable, published: Published, singles: Sequence[R
     like, vote = (published.find(setting, table.row(model), kind, language, folds) for kind in (SINGLE, VOTE))
     values = [accuracy(run) for run in singles]
     return Comparison(LIKE if like or not vote else UNLIKE, setting, model, language, statistics.fmean(values),
-                      sample_sd(values), (), tuple(singles), len(singles) >= table.runs_per_group, like or vote)
+                      sample_sd(values), (), tuple(singles), len(singles), len(singles) >= table.runs_per_group,
+                      like or vote)
 
 
 def _vote_beside(table: PaperTable, published: Published, vote: Run) -> Comparison:
     figure = published.find(vote.setting, table.row(vote.model), VOTE, vote.language, {vote.fold})
     return Comparison(VOTE, vote.setting, vote.model, vote.language, accuracy(vote), None, (vote,), (),
-                      vote.voters >= len(table.seeds), figure)
+                      len(members_of(table, vote)), vote.voters >= len(table.seeds), figure)
 
 
 def scored(runs: Iterable[Run]) -> list[Run]:
@@ -96,13 +91,6 @@ def scored(runs: Iterable[Run]) -> list[Run]:
 def accuracy(run: Run) -> float:
     assert run.test is not None, "only scored runs are compared"
     return run.test
-
-
-def grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:
-    groups: dict[Key, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(key(run), []).append(run)
-    return groups
 
 
 # Over languages

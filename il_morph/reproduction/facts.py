@@ -84,6 +84,11 @@ class PaperTable:
         """The row of the paper that a model is, or else its own name."""
         return next((system.row for system in self.systems if system.model == model and system.row != NONE), model)
 
+    def voters(self, setting: str, model: str) -> list[str]:
+        """The models that vote together under this name; none of a model that is trained."""
+        return next((system.voters for system in self.systems
+                     if (system.setting, system.model) == (setting, model)), [])
+
     def base(self, model: str) -> Optional[str]:
         """The model that this one is a variant of: ca-r of ca-r-uniform."""
         presets = [system.preset for system in self.systems if system.model == model]

@@ -20,7 +20,9 @@ from il_morph.reproduction.runs import (
     check_place,
     count,
     finite,
+    grouped,
     in_order,
+    members_of,
     percentage,
 )
 
@@ -46,14 +48,18 @@ def add_measured(table: PaperTable, listed: PathLike, runs: Sequence[Run]) -> li
     old = {run.place: run for run in (_listed_runs(table, Path(listed)) if there else [])}
     new = {run.place: run for run in runs}
     changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
-    kept = [run for place, run in old.items() if place not in new and not changed.intersection(run.members)]
+    kept = [run for place, run in old.items() if place not in new and not changed.intersection(members_of(table, run))]
     return sorted(_without_smaller_votes(table, [*kept, *runs]), key=in_order(table))
 
 
 def _without_smaller_votes(table: PaperTable, runs: Sequence[Run]) -> list[Run]:
-    votes = [set(run.members) for run in runs if run.voters > 1]
+    votes = grouped(runs, lambda run: run.place._replace(seed=""))
     return [run for run in runs if run.voters == 1 or table.is_full_vote(run)
-            or not any(set(run.members) < vote for vote in votes)]
+            or not any(_seeds(run) < _seeds(vote) for vote in votes[run.place._replace(seed="")])]
+
+
+def _seeds(run: Run) -> set[str]:
+    return set(run.seed.split("+"))
 
 
 def _accuracy_cell(run: Run) -> str:

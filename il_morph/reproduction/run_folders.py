@@ -10,7 +10,18 @@ from typing import Optional
 from il_morph.errors import InputError
 from il_morph.files import read_bytes
 from il_morph.reproduction.facts import NONE, PaperTable, lines_of
-from il_morph.reproduction.runs import COMMIT, ENGINES, SEEDS, Place, Run, check_place, count, finite, percentage
+from il_morph.reproduction.runs import (
+    COMMIT,
+    ENGINES,
+    SEEDS,
+    Place,
+    Run,
+    check_place,
+    count,
+    finite,
+    members_of,
+    percentage,
+)
 from il_morph.results import GREEDY, RunFolder, search_name
 
 BEAM = search_name(4)
@@ -27,7 +38,7 @@ def runs_below(table: PaperTable, root: Path) -> list[Run]:
                                        for search in (BEAM, GREEDY)):
             check_place(table, place, str(folder.path))
             votes[place] = folder
-    return [*runs.values(), *(_vote(place, folder, runs) for place, folder in votes.items())]
+    return [*runs.values(), *(_vote(table, place, folder, runs) for place, folder in votes.items())]
 
 
 def _run_folders(table: PaperTable, root: Path) -> Iterator[tuple[Place, RunFolder]]:
@@ -75,11 +86,11 @@ def _score(scores: dict, name: str) -> Optional[float]:
     return None if value is None else percentage(value)
 
 
-def _vote(place: Place, folder: RunFolder, singles: dict[Place, Run]) -> Run:
+def _vote(table: PaperTable, place: Place, folder: RunFolder, singles: dict[Place, Run]) -> Run:
     greedy, beam = (evaluated_accuracy(path) if os.path.lexists(path) else None
                     for path in (folder.evaluation(f"{search}.test") for search in (GREEDY, BEAM)))
     vote = Run(*place, None, None, None, None, greedy, None, beam, NONE, NONE)
-    engines = sorted({singles[member].engine for member in vote.members if member in singles})
+    engines = sorted({singles[member].engine for member in members_of(table, vote) if member in singles})
     return Run(**{**vars(vote), "engine": "+".join(engines) or NONE})
 
 

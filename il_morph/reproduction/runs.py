@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, TypeVar
 
 from il_morph.errors import InputError
 from il_morph.reproduction.facts import NONE, PaperTable
@@ -14,6 +14,7 @@ ENGINES = ("dynet", "native")
 SEEDS = re.compile(r"\d+(\+\d+)*")
 MODEL = re.compile(r"[\w.+-]+")
 COMMIT = re.compile(r"[\w.+-]{1,80}", re.ASCII)
+Key = TypeVar("Key")
 
 
 class Place(NamedTuple):
@@ -55,17 +56,26 @@ class Run:
         return Place(self.setting, self.model, self.language, self.fold, self.seed)
 
     @property
-    def members(self) -> list[Place]:
-        """The places of the single models that voted; of a single model its own."""
-        return [self.place._replace(seed=seed) for seed in self.seed.split("+")]
-
-    @property
     def voters(self) -> int:
+        """How many seeds voted."""
         return self.seed.count("+") + 1
 
     @property
     def engines(self) -> set[str]:
         return set(self.engine.split("+")) - {NONE}
+
+
+def members_of(table: PaperTable, run: Run) -> list[Place]:
+    """The places of the single models that voted, or could in a vote of the best; of a single model its own."""
+    return [run.place._replace(model=model, seed=seed)
+            for model in table.voters(run.setting, run.model) or [run.model] for seed in run.seed.split("+")]
+
+
+def grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:
+    groups: dict[Key, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    return groups
 
 
 def in_order(table: PaperTable) -> Callable[[Run], tuple]:

@@ -8,10 +8,10 @@ from itertools import combinations
 from math import sqrt
 from typing import NamedTuple, Optional
 
-from il_morph.reproduction.comparisons import accuracy, grouped
+from il_morph.reproduction.comparisons import accuracy
 from il_morph.reproduction.facts import NONE, PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published
-from il_morph.reproduction.runs import Run
+from il_morph.reproduction.runs import Run, grouped, members_of
 from il_morph.reproduction.significance import Differences, sign_test, signed_rank_test
 
 ENOUGH_FREEDOM = 10  # degrees of freedom of the noise, for a variant to be judged by it
@@ -34,8 +34,9 @@ def vote_gains(table: PaperTable, runs: Sequence[Run]) -> list[VoteGain]:
     singles = {run.place: accuracy(run) for run in runs}
     gains: dict[Group, list[float]] = {}
     for run in runs:
-        if table.is_full_vote(run) and all(member in singles for member in run.members):
-            gain = accuracy(run) - statistics.fmean(singles[member] for member in run.members)
+        members = members_of(table, run)
+        if table.is_full_vote(run) and all(member in singles for member in members):
+            gain = accuracy(run) - statistics.fmean(singles[member] for member in members)
             gains.setdefault((run.setting, run.model), []).append(gain)
     return [VoteGain(*place, Differences(tuple(each))) for place, each in gains.items()]
 

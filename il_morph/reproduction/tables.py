@@ -8,7 +8,7 @@ from typing import Optional
 from il_morph.reproduction.comparisons import Comparison, Summary, SystemFigures, compare, scored, system_figures
 from il_morph.reproduction.facts import AVERAGE, NONE, PaperTable
 from il_morph.reproduction.layout import Block, Caption, Grid, Remarks
-from il_morph.reproduction.published import VOTE, Published
+from il_morph.reproduction.published import Published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.statistics import Variant, variants
 from il_morph.reproduction.wording import (
@@ -177,8 +177,8 @@ def _coverage_remarks(table: PaperTable, reported: Summary, groups: int) -> Iter
     """Which languages, folds and seeds are behind a figure that is not the whole one."""
     if len(reported.comparisons) < groups:
         yield f"{WORDS[table.report]} on {listed(reported.languages, groups)}."
-    smaller = [f"{each.language} ({each.models})" for each in reported.comparisons
-               if each.kind == VOTE and each.models < len(table.seeds)]
+    smaller = [f"{each.language} ({vote.voters})" for each in reported.comparisons for vote in each.votes
+               if vote.voters < len(table.seeds)]
     if smaller:
         yield f"fewer than the paper's {len(table.seeds)} voted in {names(smaller)}."
     if reported.other_folds:
