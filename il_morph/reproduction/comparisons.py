@@ -214,7 +214,9 @@ class SystemFigures:
 
 def system_figures(table: PaperTable, comparisons: Iterable[Comparison], model: str, column: str) -> SystemFigures:
     groups = table.groups(column)
-    own = [each for each in comparisons if each.model == model and (each.setting, each.language) in groups]
+    inside = [each for each in comparisons if (each.setting, each.language) in groups]
+    own = [each for each in inside if each.model == model]
+    trained = [each for each in inside if each.model in table.trained(each.setting, model)]
     votes = [each for each in own if each.kind == VOTE]
     singles = [each for each in own if each.kind != VOTE]
     reported = votes if table.report == "ensemble" else singles
@@ -223,8 +225,8 @@ def system_figures(table: PaperTable, comparisons: Iterable[Comparison], model: 
         reported=Summary(tuple(reported)) if reported else None,
         singles=Summary(tuple(singles)) if singles else None,
         single_sd=_deviation([each.singles for each in singles]),
-        runs=sum(min(len(each.singles), table.runs_per_group) for each in singles),
-        expected=len(groups) * table.runs_per_group,
+        runs=sum(min(len(each.singles), table.runs_per_group) for each in trained),
+        expected=sum(len(table.trained(setting, model)) for setting, _ in groups) * table.runs_per_group,
         groups=len(groups),
     )
 

@@ -84,10 +84,10 @@ class PaperTable:
         """The row of the paper that a model is, or else its own name."""
         return next((system.row for system in self.systems if system.model == model and system.row != NONE), model)
 
-    def voters(self, setting: str, model: str) -> list[str]:
-        """The models that vote together under this name; none of a model that is trained."""
-        return next((system.voters for system in self.systems
-                     if (system.setting, system.model) == (setting, model)), [])
+    def trained(self, setting: str, model: str) -> list[str]:
+        """The models that are trained for this one: those that vote together under its name, or itself."""
+        voters = [system.voters for system in self.systems if (system.setting, system.model) == (setting, model)]
+        return voters[0] or [model] if voters else [model]
 
     def base(self, model: str) -> Optional[str]:
         """The model that this one is a variant of: ca-r of ca-r-uniform."""

@@ -68,7 +68,7 @@ class Run:
 def members_of(table: PaperTable, run: Run) -> list[Place]:
     """The places of the single models that voted, or could in a vote of the best; of a single model its own."""
     return [run.place._replace(model=model, seed=seed)
-            for model in table.voters(run.setting, run.model) or [run.model] for seed in run.seed.split("+")]
+            for model in table.trained(run.setting, run.model) for seed in run.seed.split("+")]
 
 
 def grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:
