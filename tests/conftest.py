@@ -1,5 +1,6 @@
 """Fixtures of all tests: tiny data, models trained on it."""
 import itertools
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ except ImportError:
     pass
 else:  # DyNet takes its settings once per process, when it is first imported; its pools must not grow
     dynet_config.set(random_seed=1, mem=512)
+
+# Shells let what they start in the background ignore Ctrl-C, and so would the commands that are tested
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MEMORISING = ["--input=24", "--feat-input=12", "--enc-hidden=32", "--dec-hidden=32", "--dynet-mem=16",
               "--epochs=25", "--patience=25", "--dynet-seed=1"]

@@ -303,6 +303,6 @@ def test_no_mutation_of_a_checkpoint_leads_to_anything_but_an_error(tmp_path, se
     chance, path = Random(seed), tmp_path / "f.checkpoint"
     arrays = {"one": np.ones((3, 2), dtype=np.float32), "two": np.zeros(4, dtype=np.float32)}
     course = Course([], None, None, arrays)
-    save_checkpoint(path, Checkpoint({"seed": 1}, 0, course, [0, 1], Random(1), ["epoch"], 1.5, arrays, arrays))
+    save_checkpoint(path, Checkpoint({"seed": 1}, 0, course, [0, 1], Random(1), ["epoch"], 1.5, 1.25, arrays, arrays))
     outcomes = outcomes_of_mutations(path, chance, 150, load_checkpoint, lambda checkpoint: checkpoint.weights)
     assert outcomes.count("refused") > 50

@@ -207,7 +207,7 @@ def test_the_steps_of_edits_are_those_of_their_text():
 # Tables of the paper
 
 def test_a_table_is_a_page_with_its_picture(tmp_path, capsys):
-    runs = [Run("0500", "ca-r", language, "0", "1", 1, 1.0, None, None, None, 88.8, "dynet", "abc")
+    runs = [Run("0500", "ca-r", language, "0", "1", 1, 1.0, None, None, None, None, 88.8, "dynet", "abc")
             for language in ("rP-pA", "13SIA-13SKE")]
     (tmp_path / "measured.tsv").write_text(measured(runs), encoding="utf-8")
     assert main(["table", "celex", str(tmp_path / "measured.tsv"), "--format=html"]) == 0
