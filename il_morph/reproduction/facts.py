@@ -36,6 +36,11 @@ class System(NamedTuple):
         return named[1].split(",") if named else []
 
     @property
+    def trained(self) -> list[str]:
+        """The models that are trained for this one: those that vote together under its name, or itself."""
+        return self.voters or [self.model]
+
+    @property
     def preset(self) -> str:
         """The preset of il-morph train that it changes or is."""
         named = re.search(r"--model=(\S+)", self.options)
@@ -85,9 +90,9 @@ class PaperTable:
         return next((system.row for system in self.systems if system.model == model and system.row != NONE), model)
 
     def trained(self, setting: str, model: str) -> list[str]:
-        """The models that are trained for this one: those that vote together under its name, or itself."""
-        voters = [system.voters for system in self.systems if (system.setting, system.model) == (setting, model)]
-        return voters[0] or [model] if voters else [model]
+        """The models that are trained for this one, which need not be in the table."""
+        return next((system.trained for system in self.systems
+                     if (system.setting, system.model) == (setting, model)), [model])
 
     def base(self, model: str) -> Optional[str]:
         """The model that this one is a variant of: ca-r of ca-r-uniform."""

@@ -55,11 +55,7 @@ def add_measured(table: PaperTable, listed: PathLike, runs: Sequence[Run]) -> li
 def _without_smaller_votes(table: PaperTable, runs: Sequence[Run]) -> list[Run]:
     votes = grouped(runs, lambda run: run.place._replace(seed=""))
     return [run for run in runs if run.voters == 1 or table.is_full_vote(run)
-            or not any(_seeds(run) < _seeds(vote) for vote in votes[run.place._replace(seed="")])]
-
-
-def _seeds(run: Run) -> set[str]:
-    return set(run.seed.split("+"))
+            or not any(set(run.seeds) < set(vote.seeds) for vote in votes[run.place._replace(seed="")])]
 
 
 def _accuracy_cell(run: Run) -> str:

@@ -108,7 +108,7 @@ class Plan:
         """Those that are asked for; of a vote the systems that vote."""
         names, own = self.selection.models, [each for each in self.table.systems if each.setting == setting]
         asked = [system for system in own if (system.model in names if names else system.row != NONE)]
-        wanted = {model for system in asked for model in system.voters or [system.model]}
+        wanted = {model for system in asked for model in system.trained}
         return [system for system in own if system.model in wanted]
 
     def _start(self, system: System) -> Optional[System]:

@@ -56,9 +56,13 @@ class Run:
         return Place(self.setting, self.model, self.language, self.fold, self.seed)
 
     @property
+    def seeds(self) -> list[str]:
+        """Those that voted; of a single model its own."""
+        return self.seed.split("+")
+
+    @property
     def voters(self) -> int:
-        """How many seeds voted."""
-        return self.seed.count("+") + 1
+        return len(self.seeds)
 
     @property
     def engines(self) -> set[str]:
@@ -68,7 +72,7 @@ class Run:
 def members_of(table: PaperTable, run: Run) -> list[Place]:
     """The places of the single models that voted, or could in a vote of the best; of a single model its own."""
     return [run.place._replace(model=model, seed=seed)
-            for model in table.trained(run.setting, run.model) for seed in run.seed.split("+")]
+            for model in table.trained(run.setting, run.model) for seed in run.seeds]
 
 
 def grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:
@@ -85,7 +89,7 @@ def in_order(table: PaperTable) -> Callable[[Run], tuple]:
 
     def key(run: Run) -> tuple:
         return (settings.index(run.setting), _index(models, run.model), run.model,
-                languages.index(run.language), run.fold, run.voters, [int(seed) for seed in run.seed.split("+")])
+                languages.index(run.language), run.fold, run.voters, [int(seed) for seed in run.seeds])
     return key
 
 
