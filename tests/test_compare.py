@@ -178,6 +178,19 @@ def test_the_picture_says_what_it_shows(files, tmp_path, compare):
     assert "3 points, " in (tmp_path / "p.svg").read_text("utf-8")
 
 
+def test_the_picture_says_how_far_votes_are_off(files, tmp_path, compare):
+    """Single models are 1 and 2 below the published votes; of two votes one is 1 above and one is 4 above."""
+    pytest.importorskip("matplotlib")
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    assert "<!-- single models beside a vote: -1.50 ± 0.50 -->" in (tmp_path / "p.svg").read_text("utf-8")
+    add_runs(files, ("latin", "1+2+3+4+5", 31))
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    assert " ± " not in (tmp_path / "p.svg").read_text("utf-8"), "one language has no spread"
+    add_runs(files, ("czech", "1+2+3+4+5", 54))
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    assert "<!-- votes: +2.50 ± 1.50 -->" in (tmp_path / "p.svg").read_text("utf-8")
+
+
 def test_a_picture_needs_matplotlib(files, tmp_path, compare, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     process = compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
