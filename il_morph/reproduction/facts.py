@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Optional, Protocol
@@ -93,6 +94,18 @@ class PaperTable:
         """The models that are trained for this one, which need not be in the table."""
         return next((system.trained for system in self.systems
                      if (system.setting, system.model) == (setting, model)), [model])
+
+    def systems_for(self, setting: str, models: Collection[str] = ()) -> list[System]:
+        """Those that are trained for these models, or for the paper's table; of a vote the systems that vote."""
+        own = [system for system in self.systems if system.setting == setting]
+        asked = [system for system in own if (system.model in models if models else system.row != NONE)]
+        wanted = {model for system in asked for model in system.trained}
+        return [system for system in own if system.model in wanted]
+
+    def start_of(self, system: System) -> Optional[System]:
+        """The system whose trained model this one starts from."""
+        return next((other for other in self.systems
+                     if other.setting == system.setting and other.model == system.start), None)
 
     def base(self, model: str) -> Optional[str]:
         """The model that this one is a variant of: ca-r of ca-r-uniform."""

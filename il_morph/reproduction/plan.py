@@ -77,9 +77,9 @@ class Plan:
         """A job for each system, language, fold and seed. Seed 1 of everything comes first: early tables are broad."""
         chosen = self.selection
         for setting, seed in itertools.product(chosen.settings, chosen.seeds):
-            for system in self._systems(setting):
+            for system in self.table.systems_for(setting, chosen.models):
                 for fold, language in itertools.product(chosen.folds or [""], chosen.languages):
-                    start = self._start(system)
+                    start = self.table.start_of(system)
                     yield [self._run(each, language, fold, seed) for each in ([start] if start else []) + [system]]
 
     def to_do(self, again: bool = False) -> list[Job]:
@@ -103,17 +103,6 @@ class Plan:
 
     def data_path(self, pattern: str, setting: str, language: str, fold: str) -> str:
         return str(self.selection.data / self.table.data_file(pattern, setting, language, fold))
-
-    def _systems(self, setting: str) -> list[System]:
-        """Those that are asked for; of a vote the systems that vote."""
-        names, own = self.selection.models, [each for each in self.table.systems if each.setting == setting]
-        asked = [system for system in own if (system.model in names if names else system.row != NONE)]
-        wanted = {model for system in asked for model in system.trained}
-        return [system for system in own if system.model in wanted]
-
-    def _start(self, system: System) -> Optional[System]:
-        return next((other for other in self.table.systems
-                     if other.setting == system.setting and other.model == system.start), None)
 
     def _run(self, system: System, language: str, fold: str, seed: str) -> PlannedRun:
         place = system.setting, system.model, language, fold, seed
