@@ -22,6 +22,7 @@ Options:
                     how long the runs took
   --against=ROOT    our own runs in another results folder or list instead of the published figures:
                     the same seeds on the same languages, made by another engine or with other settings
+  --hours           what all runs of the paper take, by the minutes of ours: on one core, 16, and 200
   --models=x,y      of these models only (by their names in the results folder)
   --seed=N          of the single models only those with this seed
   --published=FILE  compare with the figures in FILE, not with those of the authors
@@ -49,6 +50,7 @@ from il_morph.report.table_page import table_page
 from il_morph.reproduction.against import against_blocks
 from il_morph.reproduction.by_language import language_blocks, language_tsv
 from il_morph.reproduction.comparison_page import compared, comparison_blocks
+from il_morph.reproduction.effort import effort_blocks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
 from il_morph.reproduction.layout import LAYOUTS, Block, render
 from il_morph.reproduction.measured import add_measured, measured, read_runs
@@ -58,6 +60,7 @@ from il_morph.reproduction.runs import Run
 from il_morph.reproduction.tables import all_blocks, table_blocks, table_tsv
 
 ALL, HTML = "all", "html"
+OF_PUBLISHED = ("--by-language", "--compare", "--published", "--plot")  # what sets our accuracy beside the published
 
 
 def run(argv: list[str]) -> int:
@@ -101,6 +104,8 @@ def _blocks(args: Arguments, table: PaperTable, published: Published, runs: Sequ
         raise InputError("--compare has all languages: leave --by-language out")
     if args["--against"]:
         return _against(args, table, runs)
+    if args["--hours"]:
+        return _hours(args, [(table, runs)])
     if args["--compare"]:
         return comparison_blocks(table, published, runs)
     if args["--by-language"]:
@@ -109,7 +114,7 @@ def _blocks(args: Arguments, table: PaperTable, published: Published, runs: Sequ
 
 
 def _against(args: Arguments, table: PaperTable, runs: Sequence[Run]) -> list[Block]:
-    for flag in ("--by-language", "--compare", "--published", "--plot"):
+    for flag in (*OF_PUBLISHED, "--hours"):
         if args[flag]:
             raise InputError(f"--against compares our own runs with each other: leave {flag} out")
     others = read_runs(table, args["--against"])
@@ -117,6 +122,13 @@ def _against(args: Arguments, table: PaperTable, runs: Sequence[Run]) -> list[Bl
         raise InputError(f"{args['RESULTS-ROOT']} and --against={args['--against']} have no run in common: no seed of "
                          "a system on the same language")
     return against_blocks(table, runs, others)
+
+
+def _hours(args: Arguments, tables: Sequence[tuple[PaperTable, Sequence[Run]]]) -> list[Block]:
+    for flag in OF_PUBLISHED:
+        if args[flag]:
+            raise InputError(f"--hours is about what runs take, not about their accuracy: leave {flag} out")
+    return effort_blocks(tables)
 
 
 def _all(args: Arguments, layout: str) -> str:
@@ -133,8 +145,8 @@ def _all(args: Arguments, layout: str) -> str:
         raise InputError(f"{root} has no folder of results of a table: none of {', '.join(NAMES)}")
     _check_choice(args, [run for _, _, own in tables for run in own])
     chosen = [(table, published, _chosen(args, own)) for table, published, own in tables]
-    return table_page("Our runs beside the paper", all_blocks(chosen), chosen) if layout == HTML else render(
-        all_blocks(chosen), layout)
+    blocks = _hours(args, [(table, runs) for table, _, runs in chosen]) if args["--hours"] else all_blocks(chosen)
+    return table_page("Our runs beside the paper", blocks, chosen) if layout == HTML else render(blocks, layout)
 
 
 def _chosen(args: Arguments, runs: list[Run]) -> list[Run]:

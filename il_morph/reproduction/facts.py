@@ -42,6 +42,12 @@ class System(NamedTuple):
         return self.voters or [self.model]
 
     @property
+    def engine(self) -> Optional[str]:
+        """The one that alone trains it; none where there is a choice."""
+        named = re.search(r"--engine=(\S+)", self.options)
+        return named[1] if named else None
+
+    @property
     def preset(self) -> str:
         """The preset of il-morph train that it changes or is."""
         named = re.search(r"--model=(\S+)", self.options)

@@ -118,7 +118,7 @@ class Plan:
         given, engine = self.selection.train_options, self.selection.engine
         options = [*system.options.split(), *self.table.format.split(), f"--epochs={system.epochs}",
                    f"--patience={system.patience}", f"--dynet-seed={seed}"]
-        if engine and "--engine=" not in system.options:
+        if engine and not system.engine:
             options.append(f"--engine={engine}")
         options = [option for option in options if not is_replaced(option, given)]
         if system.start != NONE:
