@@ -11,6 +11,7 @@ from il_morph.reproduction.facts import PaperTable
 from il_morph.reproduction.layout import Block, Grid, Heading
 from il_morph.reproduction.published import VOTE, Published
 from il_morph.reproduction.runs import Run
+from il_morph.reproduction.significance import signed_rank_test
 from il_morph.reproduction.statistics import (
     ENOUGH_FREEDOM,
     ENOUGH_PAIRS,
@@ -22,6 +23,9 @@ from il_morph.reproduction.statistics import (
 )
 from il_morph.reproduction.wording import MEASURE, MISSING, names, number, probability, signed
 
+TESTS = ("p: the probability of as large a difference by chance, by the sign test or by Wilcoxon's signed-rank test "
+         "over languages (two-sided, exact).")
+
 
 def compared(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Comparison]:
     """What is comparable: votes of the paper's seeds, and single models; where something was published."""
@@ -32,7 +36,7 @@ def compared(table: PaperTable, published: Published, runs: Sequence[Run]) -> li
 def comparison_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
     own = scored(runs)
     comparisons = compared(table, published, own)
-    return [Heading(f"{table.title}: our runs beside the published ones", 1), MEASURE, *_engines(own),
+    return [Heading(f"{table.title}: our runs beside the published ones", 1), MEASURE, TESTS, *_engines(own),
             *fold_remark(table, comparisons), *_sections(table, comparisons), *_paired(table, published, own),
             *_votes(table, own), *_seeds(table, own), *_variants(table, own), *_durations(table, own)]
 
@@ -60,7 +64,7 @@ def _summary_grid(table: PaperTable, kind: str, comparisons: Sequence[Comparison
     """A line for each model: means over languages, mean difference and its spread."""
     scale = "of the published singles" if kind == LIKE else "of the mean difference"
     header = ["system", "languages", "models", "ours", "published", "difference", "standard error", "sd over languages",
-              "above", "below", "lowest", "highest", f"beyond 2 sd {scale}"]
+              "above", "below", "p, ranks", "lowest", "highest", f"beyond 2 sd {scale}"]
     return Grid(header, [_summary_row(table, summary) for summary in summaries(comparisons)])
 
 
@@ -68,7 +72,7 @@ def _summary_row(table: PaperTable, summary: Summary) -> list[str]:
     own = summary.differences
     return [table.row(summary.comparisons[0].model), str(len(summary.comparisons)), str(summary.models),
             number(summary.ours), number(summary.published), signed(own.mean, 2), number(own.standard_error, 2),
-            number(own.sd, 2), str(own.above), str(own.below),
+            number(own.sd, 2), str(own.above), str(own.below), probability(signed_rank_test(own.values)),
             *(f"{each.language} {signed(each.difference)}" for each in (summary.lowest, summary.highest)),
             _far_off(summary)]
 
@@ -90,8 +94,7 @@ def _paired(table: PaperTable, published: Published, runs: Sequence[Run]) -> lis
              number(test.differences.standard_error, 2), str(test.differences.above), str(test.differences.below),
              probability(test.sign), probability(test.signed_rank)] for test in paired_tests(table, published, runs)]
     text = ("The first minus the second on the languages (and folds) that both have, where there are at least "
-            f"{ENOUGH_PAIRS}; single models are means over seeds. The last columns are the probabilities of as large a "
-            "difference by chance, by the sign test and by Wilcoxon's signed-rank test (two-sided, exact).")
+            f"{ENOUGH_PAIRS}; single models are means over seeds.")
     return _section("Which of two systems is better", text, [
         "setting", "figure", "whose", "first", "second", "languages (and folds)", "difference", "standard error",
         "first better", "second better", "p, sign", "p, ranks"], rows)
