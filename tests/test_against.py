@@ -1,4 +1,6 @@
 """`il-morph table --against`: our own runs beside the same ones made otherwise."""
+import json
+
 import pytest
 
 from il_morph.commands import main
@@ -36,7 +38,7 @@ def test_the_same_seeds_on_the_same_languages_are_compared(sides, capsys):
         "CA-D", "single models", "3", "4")
     assert (single["there"], single["here"], single["difference"]) == ("87.7", "87.7", "+0.00")
     assert (single["standard error"], single["above"], single["below"]) == ("1.53", "2", "1")
-    assert single["p"] == "1.000"
+    assert (single["sd over languages"], single["p"]) == ("2.65", "1.000")
     assert (vote["figure"], vote["there"], vote["here"], vote["runs"]) == ("vote", "96.0", "96.0", "1")
 
 
@@ -51,6 +53,18 @@ def test_lists_of_runs_are_compared_too(sides, capsys, tmp_path):
     assert main(["table", "sigmorphon2016", str(there), f"--measured={tmp_path / 'there.tsv'}"]) == 0
     capsys.readouterr()
     assert rows(capsys, here, f"--against={tmp_path / 'there.tsv'}") == rows(capsys, here, f"--against={there}")
+
+
+def test_the_title_names_the_engines_of_what_is_compared(tmp_path, capsys):
+    here, there = tmp_path / "here" / "task1" / "ca-d", tmp_path / "there" / "task1" / "ca-d"
+    for folder, engine in ((here / "russian" / "1", "native"), (here / "german" / "1", "dynet"),
+                           (there / "russian" / "1", "dynet")):
+        add_run(folder, 90.0)
+        stats = json.loads((folder / "f.stats").read_text())
+        (folder / "f.stats").write_text(json.dumps({**stats, "engine": engine}))
+    capsys.readouterr()
+    assert main(["table", "sigmorphon2016", str(tmp_path / "here"), f"--against={tmp_path / 'there'}"]) == 0
+    assert "native (here) against dynet (there)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_nothing_in_common_is_said(sides, capsys):

@@ -44,15 +44,19 @@ def against(runs: Sequence[Run], others: Sequence[Run]) -> list[Against]:
 def against_blocks(table: PaperTable, runs: Sequence[Run], others: Sequence[Run]) -> list[Block]:
     rows = [[each.setting, table.row(each.model), "vote" if each.is_vote else "single models", str(len(each.here)),
              str(each.runs), number(fmean(each.there)), number(fmean(each.here)), signed(each.differences.mean, 2),
-             number(each.differences.standard_error, 2), str(each.differences.above), str(each.differences.below),
+             number(each.differences.standard_error, 2), number(each.differences.sd, 2), str(each.differences.above),
+             str(each.differences.below),
              probability(signed_rank_test(each.differences.values))] for each in against(runs, others)]
     text = ("Runs with the same seeds on the same languages (and folds). Difference: here minus there, with its "
             "standard error over languages (and folds); p: the probability of as large a difference by chance, by "
             "Wilcoxon's signed-rank test (two-sided, exact).")
-    return [f"{table.title}: {engines_of(runs)} (here) against {engines_of(others)} (there)", MEASURE, text,
+    here, there = (engines_of(own, other) for own, other in ((runs, others), (others, runs)))
+    return [f"{table.title}: {here} (here) against {there} (there)", MEASURE, text,
             Grid(["setting", "system", "figure", "languages (and folds)", "runs", "there", "here", "difference",
-                  "standard error", "above", "below", "p"], rows)]
+                  "standard error", "sd over languages", "above", "below", "p"], rows)]
 
 
-def engines_of(runs: Sequence[Run]) -> str:
-    return " and ".join(sorted({engine for run in runs for engine in run.engines}))
+def engines_of(runs: Sequence[Run], others: Sequence[Run]) -> str:
+    """Those of the runs that are on the other side too."""
+    compared = {run.place for run in others}
+    return " and ".join(sorted({engine for run in runs if run.place in compared for engine in run.engines}))
