@@ -58,12 +58,24 @@ def section(text, title):
 def test_singles_are_compared_with_singles_and_votes_with_votes(files, compare):
     text = compare("sigmorphon2017", *files).stdout
     single = section(text, "Single models beside published single models: low")
-    assert single[2] == ["CA", "2", "2", "29.0", "30.0", "-1.00", "2.00", "2.83", "1", "1", "1.000",
+    assert single[2] == ["CA", "2", "2", "29.0", "30.0", "-1.00", "0.90", "2.00", "2.83", "1", "1", "1.000",
                          "czech -3.0", "latin +1.0", "czech (-3.0)"]
     assert ["latin", "21.0", "20.0 ± 1.5"] in single
     vote = section(text, "Votes beside published votes: low")
     assert [row[0] for row in vote] == ["system", "---", "CA", "language", "---", "latin"]
     assert vote[2][3:6] == ["22.5", "22.0", "+0.50"]
+
+
+def test_the_noise_of_a_mean_shrinks_with_the_number_of_models(files, compare):
+    """Published deviations 1.5 and 1.0: √(1.5² + 1.0²) / 2 of one model each, √(1.5²/4 + 1.0²) / 2 of four and one."""
+    def noise():
+        text = compare("sigmorphon2017", *files).stdout
+        header, _, row, *_ = section(text, "Single models beside published single models: low")
+        return dict(zip(header, row))["noise"]
+    assert noise() == "0.90"
+    add_runs(files, *(("latin", seed, 21) for seed in "234"), model="ca")
+    assert noise() == "0.62"
+    assert "noise" not in section(compare("sigmorphon2017", *files).stdout, "Votes beside published votes: low")[0]
 
 
 def test_one_model_is_set_beside_the_vote_where_no_singles_were_published(files, compare):
@@ -72,8 +84,8 @@ def test_one_model_is_set_beside_the_vote_where_no_singles_were_published(files,
                       "czech -2.0", "latin -1.0", "–"]
 
 
-def add_runs(files, *runs):
-    lines = [["low", "ca-r", language, "-", seed, "-", "-", "-", "-", "-", f"{accuracy:.4f}", "abc"]
+def add_runs(files, *runs, model="ca-r"):
+    lines = [["low", model, language, "-", seed, "-", "-", "-", "-", "-", f"{accuracy:.4f}", "abc"]
              for language, seed, accuracy in runs]
     with files[0].open("a", encoding="utf-8") as stream:
         stream.write("".join("\t".join(line) + "\n" for line in lines))

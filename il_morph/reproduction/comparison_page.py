@@ -23,6 +23,8 @@ from il_morph.reproduction.statistics import (
 )
 from il_morph.reproduction.wording import MEASURE, MISSING, names, number, probability, signed
 
+NOISE = ("noise: the standard deviation that our mean would have if our models differed from each other as the "
+         "published ones do, over folds and seeds.")
 TESTS = ("p: the probability of as large a difference by chance, by the sign test or by Wilcoxon's signed-rank test "
          "over languages (two-sided, exact).")
 
@@ -56,23 +58,26 @@ def _sections(table: PaperTable, comparisons: Sequence[Comparison]) -> list[Bloc
         for (kind, _), title in KINDS.items():
             own = [each for each in comparisons if (each.setting, each.kind) == (setting, kind)]
             if own:
-                blocks += [Heading(f"{title}: {setting}"), _summary_grid(table, kind, own), language_grid(table, own)]
+                blocks += [Heading(f"{title}: {setting}"), *([NOISE] if kind == LIKE else []),
+                           _summary_grid(table, kind, own), language_grid(table, own)]
     return blocks
 
 
 def _summary_grid(table: PaperTable, kind: str, comparisons: Sequence[Comparison]) -> Grid:
     """A line for each model: means over languages, mean difference and its spread."""
     scale = "of the published singles" if kind == LIKE else "of the mean difference"
-    header = ["system", "languages", "models", "ours", "published", "difference", "standard error", "sd over languages",
-              "above", "below", "p, ranks", "lowest", "highest", f"beyond 2 sd {scale}"]
-    return Grid(header, [_summary_row(table, summary) for summary in summaries(comparisons)])
+    header = ["system", "languages", "models", "ours", "published", "difference", *(["noise"] if kind == LIKE else []),
+              "standard error", "sd over languages", "above", "below", "p, ranks", "lowest", "highest",
+              f"beyond 2 sd {scale}"]
+    return Grid(header, [_summary_row(table, kind, summary) for summary in summaries(comparisons)])
 
 
-def _summary_row(table: PaperTable, summary: Summary) -> list[str]:
+def _summary_row(table: PaperTable, kind: str, summary: Summary) -> list[str]:
     own = summary.differences
     return [table.row(summary.comparisons[0].model), str(len(summary.comparisons)), str(summary.models),
-            number(summary.ours), number(summary.published), signed(own.mean, 2), number(own.standard_error, 2),
-            number(own.sd, 2), str(own.above), str(own.below), probability(signed_rank_test(own.values)),
+            number(summary.ours), number(summary.published), signed(own.mean, 2),
+            *([number(summary.noise, 2)] if kind == LIKE else []), number(own.standard_error, 2), number(own.sd, 2),
+            str(own.above), str(own.below), probability(signed_rank_test(own.values)),
             *(f"{each.language} {signed(each.difference)}" for each in (summary.lowest, summary.highest)),
             _far_off(summary)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import NamedTuple, Optional
 
 from il_morph.reproduction.facts import PaperTable
@@ -148,6 +149,13 @@ class Summary:
     def published_singles(self) -> Optional[float]:
         """What was published, if nowhere a single model is set beside a vote."""
         return self.published if all(each.kind == LIKE for each in self.comparisons) else None
+
+    @property
+    def noise(self) -> Optional[float]:
+        """The standard deviation of our mean, if our single models differed as the published ones do."""
+        variances = [each.published.sd ** 2 / each.models for each in self.comparisons
+                     if each.kind == LIKE and each.published and each.published.sd is not None]
+        return sqrt(sum(variances)) / len(variances) if len(variances) == len(self.comparisons) else None
 
     @property
     def other_folds(self) -> list[str]:
