@@ -11,7 +11,7 @@ from il_morph.errors import InputError
 from il_morph.reproduction.comparisons import compare, system_figures
 from il_morph.reproduction.facts import NAMES, load_table
 from il_morph.reproduction.measured import measured, read_runs
-from il_morph.reproduction.published import load_published
+from il_morph.reproduction.published import SINGLE, load_published
 from tests.cli import error_of
 from tests.shared import needs_shared, reference_rows
 from tests.table_output import figures_by_column, tsv_rows
@@ -501,13 +501,24 @@ def test_all_tables_in_one(results2016, full_celex, tmp_path, capsys):
     (root / "celex").mkdir()
     (root / "celex" / "measured.tsv").write_text(measured(read_runs(load_table("celex"), full_celex)))
     lines = [line.split() for line in text(capsys, "all", root).splitlines()]
-    assert ["sigmorphon2016", "CA-D", "vote", "95.0", "94.5", "+0.5", "±", "0.1", "2", "of", "10"] in lines
-    assert ["celex", "CA-R", "mean", "81.7", "88.4", "-6.7", "±", "2.3", "4", "of", "4"] in lines
+    assert ["sigmorphon2016", "CA-D", "vote", "95.0", "94.5", "+0.5", "±", "0.1", "2", "of", "10",
+            "5", "of", "50"] in lines
+    assert ["celex", "CA-R", "mean", "81.7", "88.4", "-6.7", "±", "2.3", "4", "of", "4", "100", "of", "100"] in lines
     assert len(lines) == 3 + 3, "header, two rows, an empty line and the legend"
     assert len(text(capsys, "all", root, "--models=ca-r").splitlines()) == 5
     assert "there are no runs of 'ha'" in error_of(capsys, "table", "all", str(root), "--models=ha")
     assert "--compare belongs to one table" in error_of(capsys, "table", "all", str(root), "--compare")
     assert "none of sigmorphon2016" in error_of(capsys, "table", "all", str(tmp_path / "nowhere"))
+
+
+def test_all_tables_in_one_show_single_models_where_there_are_no_votes_and_single_ones_were_published(tmp_path, capsys):
+    add_run(tmp_path / "sigmorphon2016" / "task1" / "ca-d" / "russian" / "1", 90.0)
+    add_run(tmp_path / "sigmorphon2017" / "low" / "ca-r" / "latin" / "1", 20.0)
+    theirs = load_published(load_table("sigmorphon2016")).find("task1", "CA-D", SINGLE, "russian", []).accuracy
+    shown = text(capsys, "all", tmp_path)
+    row = f"sigmorphon2016 CA-D single models 90.0 {theirs:.1f} {90 - theirs:+.1f} 1 of 10 1 of 50"
+    assert row in [" ".join(line.split()) for line in shown.splitlines()]
+    assert "Not shown, as there are single models here and votes there: sigmorphon2017 low CA-R." in shown
 
 
 def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):

@@ -237,29 +237,32 @@ def _long_reported(reported: Summary) -> dict[str, str]:
 
 
 def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) -> list[Block]:
-    """A line for each system that has what the paper reports: votes, or means over folds and seeds."""
+    """A line for each system: what the paper reports (votes, or means over folds and seeds), or else single models
+    where such were published."""
     rows, waiting, other_folds = [], [], False
     for table, published, runs in tables:
         inside, _ = _split(table, _lines(table, compare(table, published, scored(runs)), table.summaries))
         for line in sorted(inside, key=lambda line: table.summaries.index(line.column)):
             if line.reported:
-                rows.append(_all_row(table, line))
+                rows.append(_all_row(table, line, WORDS[table.report], line.reported))
                 other_folds |= bool(line.reported.other_folds)
+            elif line.singles and line.singles.published_singles is not None:
+                rows.append(_all_row(table, line, "single models", line.singles))
             else:
                 waiting.append(f"{_all_name(table, line)} {table.row(line.model)}")
     legend = [f"{MEASURE} Published: on the same languages. Difference: ours minus the published one, ± its standard "
-              "error over languages."]
+              "error over languages. Runs: of those of the paper."]
     legend += ["[f] ours are some of the folds, the published figures are means over all."] if other_folds else []
-    legend += [f"Not shown, as there are single models but no votes: {names(waiting)}."] if waiting else []
-    return [Grid(["table", "system", "figure", "ours", "published", "difference", "languages"], rows), Remarks(legend)]
+    legend += [f"Not shown, as there are single models here and votes there: {names(waiting)}."] if waiting else []
+    return [Grid(["table", "system", "figure", "ours", "published", "difference", "languages", "runs"], rows),
+            Remarks(legend)]
 
 
-def _all_row(table: PaperTable, line: SystemFigures) -> list[str]:
-    assert line.reported is not None
-    folds = " [f]" if line.reported.other_folds else ""
-    return [_all_name(table, line), table.row(line.model), WORDS[table.report] + folds, number(line.reported.ours),
-            number(line.reported.published), difference(line.reported),
-            f"{len(line.reported.comparisons)} of {line.groups}"]
+def _all_row(table: PaperTable, line: SystemFigures, figure: str, summary: Summary) -> list[str]:
+    folds = " [f]" if summary.other_folds else ""
+    return [_all_name(table, line), table.row(line.model), figure + folds, number(summary.ours),
+            number(summary.published), difference(summary), f"{len(summary.comparisons)} of {line.groups}",
+            f"{line.runs} of {line.expected}"]
 
 
 def _all_name(table: PaperTable, line: SystemFigures) -> str:
