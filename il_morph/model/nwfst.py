@@ -16,7 +16,7 @@ then come the characters, then ^), hidden size H, input size I of a layer and si
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import Any, NoReturn
@@ -269,29 +269,31 @@ class NwfstInference(AnyInference):
         return arcs
 
     def best(self, instances: Sequence[Instance], normalised: bool = True) -> list[tuple[tuple[int, ...], float]]:
-        """The actions of the best path of each sample, and its log probability, or its score, which takes no sum."""
-        found: dict[int, tuple[tuple[int, ...], float]] = {}
-        for numbers, words in self._batches(instances):
-            arcs = self.arcs(words)
+        """The actions of the best path of each sample, and its log probability, or its score, which takes no sum.
+
+        Equal inputs are computed once: in two places of a batch they may differ in the last digits.
+        """
+        words = [tuple(symbols_of(self.vocabulary, instance.sample.input)) for instance in instances]
+        found: dict[tuple[int, ...], tuple[tuple[int, ...], float]] = {}
+        for batch in self._batches(dict.fromkeys(words)):
+            symbols = np.array(batch, dtype=np.int64)
+            arcs = self.arcs(symbols)
             viterbi = Viterbi(arcs)
             scores = viterbi.scores - log_partition(arcs) if normalised else viterbi.scores
-            for row, number in enumerate(numbers):
-                found[number] = self.actions(viterbi.path(row), words[row]), float(scores[row])
-        return [found[number] for number in range(len(instances))]
+            for row, word in enumerate(batch):
+                found[word] = self.actions(viterbi.path(row), symbols[row]), float(scores[row])
+        return [found[word] for word in words]
 
-    def _batches(self, instances: Sequence[Instance]) -> Iterator[tuple[list[int], np.ndarray]]:
-        """Words of one length, with unknown characters or without: their numbers and symbols."""
-        words = [symbols_of(self.vocabulary, instance.sample.input) for instance in instances]
-        groups: dict[tuple[int, bool], list[int]] = {}
-        for number, word in enumerate(words):
-            groups.setdefault((len(word), max(word, default=0) > self.shape.characters), []).append(number)
+    def _batches(self, words: Iterable[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+        """Words of one length, with unknown characters or without."""
+        groups: dict[tuple[int, bool], list[tuple[int, ...]]] = {}
+        for word in words:
+            groups.setdefault((len(word), max(word, default=0) > self.shape.characters), []).append(word)
         for (length, _), group in groups.items():
             check_length(length, self.shape.letters)
             size = max(1, min(MOST_WORDS, MOST_STATES // number_of_states(length, self.shape.letters)))
             for first in range(0, len(group), size):
-                numbers = group[first:first + size]
-                symbols = np.array([words[number] for number in numbers], dtype=np.int64)
-                yield numbers, symbols.reshape(len(numbers), length)
+                yield group[first:first + size]
 
     def actions(self, path: Sequence[Edit], word: np.ndarray) -> tuple[int, ...]:
         """A path in the actions of the edit system: a substitution is a deletion and an insertion, unless it copies."""
