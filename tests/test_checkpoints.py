@@ -134,6 +134,29 @@ def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_p
     assert main([*others[:1], *flags, "--force", *others[1:]]) == 0
 
 
+def test_an_evaluation_does_not_end_an_interrupted_training(data, tmp_path, interrupt, capsys):
+    run, flags = tmp_path / "run", ["--epochs=3"]
+    interrupt(2)
+    assert main(arguments_of(data, run, *flags)) == 130
+    interrupt(0)
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    evaluation = ["train", "--mode=eval", f"--reload-path={run}", "--sigm2017format", data("train"), data("dev"), str(run)]
+    message = error_of(capsys, *evaluation)
+    assert message.startswith(f"{run} holds an interrupted training that can go on") and "--force" in message
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+    assert main(arguments_of(data, tmp_path / "whole", *flags)) == main(arguments_of(data, run, *flags)) == 0
+    assert contents(run) == contents(tmp_path / "whole")
+
+
+def test_an_evaluation_with_force_does(data, tmp_path, interrupt):
+    interrupt(2)
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=3")) == 130
+    assert main(["train", "--mode=eval", f"--reload-path={tmp_path / 'run'}", "--sigm2017format", "--force",
+                 data("train"), data("dev"), str(tmp_path / "run")]) == 0
+    assert Run(tmp_path / "run").stats["settings"]["mode"] == "eval"
+    assert not (tmp_path / "run" / "f.checkpoint").exists()
+
+
 @pytest.mark.parametrize("damage", [lambda content: content[:-200], lambda content: b"",
                                     lambda content: content[:500] + b"x"])
 def test_a_damaged_checkpoint_is_named(data, tmp_path, interrupt, capsys, damage):

@@ -87,8 +87,8 @@ class Experiment:
         parts = self._read(model)
         report_unseen(model.vocabulary, parts)
         with closing(ResultsFolder(self.results_path)) as results:
-            if not self.force and results.finished:
-                results.unfinished({})
+            if not self.force:
+                results.refuse_to_evaluate()
             results.begin()
             self._finish(model, parts, results, {}, clock, chosen_seed(self.seed))
 

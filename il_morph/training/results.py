@@ -49,8 +49,7 @@ class ResultsFolder(RunFolder):
 
     def unfinished(self, identity: dict[str, Any]) -> Optional[Checkpoint]:
         """Where the same run was interrupted; what another run or one that cannot go on left is not overwritten."""
-        if self.finished:
-            raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
+        self._refuse_finished()
         if self.checkpoint.exists():
             checkpoint = load_checkpoint(self.checkpoint)
             self._refuse_other(checkpoint.identity, identity)
@@ -60,6 +59,17 @@ class ResultsFolder(RunFolder):
             raise InputError(f"{self.path} holds an unfinished run ({self._progress()}), and there is nothing "
                              "to go on from; choose another folder, or start over with --force")
         return None
+
+    def refuse_to_evaluate(self) -> None:
+        """Scores of another model do not take the place of a run that is finished or can go on."""
+        self._refuse_finished()
+        if self.checkpoint.exists():
+            raise InputError(f"{self.path} holds an interrupted training that can go on; choose another folder for the "
+                             "evaluation, or give up the training with --force")
+
+    def _refuse_finished(self) -> None:
+        if self.finished:
+            raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
 
     def _refuse_other(self, there: dict[str, Any], here: dict[str, Any]) -> None:
         different = [name for name in {**there, **here} if there.get(name) != here.get(name)]
