@@ -98,6 +98,16 @@ def test_header_mark_and_line_ends_survive(tmp_path, capsys):
     assert sum(len(part.splitlines()) - 1 for part in parts.values()) == 20
 
 
+@pytest.mark.parametrize("flags", [[], ["--force"]])
+def test_a_part_never_takes_the_place_of_the_file(file, capsys, tmp_path, flags):
+    (tmp_path / "parts").mkdir()
+    whole, content = tmp_path / "parts" / f"dev{Path(file).suffix}", Path(file).read_bytes()
+    whole.write_bytes(content)
+    message = error_of(capsys, "split", *flags, str(whole), str(tmp_path / "parts"))
+    assert message.startswith(f"{whole} is the file that is to be split") and "choose another folder" in message
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == [whole.name] and whole.read_bytes() == content
+
+
 def test_parts_are_only_overwritten_with_force(file, capsys, tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "test.tsv").write_text("precious")

@@ -80,6 +80,7 @@ class Splitting:
 class SplitFile:
     """A file that has been split; its parts are not written yet."""
 
+    path: PathLike
     content: bytes
     data: Data
     split: Split
@@ -95,9 +96,23 @@ class SplitFile:
 
     def refuse_others(self, force: bool) -> None:
         """Files with the names of the parts are only overwritten when asked to, unless they are the parts."""
+        self._refuse_itself()
         for name, target in self.targets.items():
             if not (target.is_file() and read_bytes(target) == self.part(name)):
                 refuse_to_overwrite(target, force)
+
+    def refuse_all(self, force: bool) -> None:
+        """The same, parts or not."""
+        self._refuse_itself()
+        for target in self.targets.values():
+            refuse_to_overwrite(target, force)
+
+    def _refuse_itself(self) -> None:
+        """No part takes the place of the whole."""
+        for target in self.targets.values():
+            if str(self.path) != STREAM and target.exists() and target.samefile(self.path):
+                raise InputError(f"{self.path} is the file that is to be split, and one of its parts would be written "
+                                 "over it; choose another folder")
 
     def write(self) -> None:
         """Write the parts, and say so."""
@@ -112,15 +127,14 @@ def split_in_memory(path: PathLike, folder: PathLike, way: Way, splitting: Split
     data = read_data(path, way, need_output=True, content=content)
     split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
     targets = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in split.parts}
-    return SplitFile(content, data, split, targets, splitting.seed)
+    return SplitFile(path, content, data, split, targets, splitting.seed)
 
 
 def split_file(path: PathLike, folder: PathLike, way: Way = RECOGNISED, shares: Sequence[float] = SHARES, seed: int = 1,
                by: Optional[str] = None, force: bool = False) -> dict[str, Path]:
     """Split a file and write its parts into a folder."""
     file = split_in_memory(path, folder, way, Splitting(shares, seed, by))
-    for target in file.targets.values():
-        refuse_to_overwrite(target, force)
+    file.refuse_all(force)
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
