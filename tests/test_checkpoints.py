@@ -140,8 +140,8 @@ def test_an_evaluation_does_not_end_an_interrupted_training(data, tmp_path, inte
     assert main(arguments_of(data, run, *flags)) == 130
     interrupt(0)
     before = {path.name: path.read_bytes() for path in run.iterdir()}
-    evaluation = ["train", "--mode=eval", f"--reload-path={run}", "--sigm2017format", data("train"), data("dev"), str(run)]
-    message = error_of(capsys, *evaluation)
+    message = error_of(capsys, "train", "--mode=eval", f"--reload-path={run}", "--sigm2017format", data("train"),
+                       data("dev"), str(run))
     assert message.startswith(f"{run} holds an interrupted training that can go on") and "--force" in message
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
     assert main(arguments_of(data, tmp_path / "whole", *flags)) == main(arguments_of(data, run, *flags)) == 0

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from il_morph.locks import FileLock
+from il_morph.model.archive import archive_bytes
 from il_morph.reproduction.facts import load_table
 from tests.cli import error_of
 from tests.tiny import (
@@ -35,6 +36,7 @@ from tests.tiny import (
 
 TABLES = list(LANGUAGES)
 SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}"]
+FOREIGN = archive_bytes({"format": "il-morph checkpoint", "version": 1000}, {})
 ENDLESS = ["--", "--epochs=100000", "--patience=100000", "--input=8", "--enc-hidden=8", "--dec-hidden=8"]
 
 
@@ -487,6 +489,19 @@ def test_force_trains_again_and_votes_again(tmp_path):
     runs = Counter(os.path.relpath(folder, tmp_path / "results/task1/ca-d") for folder in journal(tmp_path, "start"))
     assert runs == {"german/1": 1, "german/2": 2, "russian/1": 1, "russian/2": 1}
     assert vote.stat().st_mtime_ns > before
+
+
+@pytest.mark.parametrize("content, force, code", [
+    (b"", [], 0), (b"PK\x03\x04 cut off", [], 0), (FOREIGN, [], 1), (FOREIGN, ["--force"], 0)])
+def test_a_checkpoint_that_nobody_can_go_on_from_is_no_dead_end(tmp_path, content, force, code):
+    """What a power failure has left starts over; what another version may have left does so with --force."""
+    make_data("sigmorphon2016", tmp_path / "data")
+    checkpoint = tmp_path / "results/task1/ca-d/german/1/f.checkpoint"
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.write_bytes(content)
+    done = run_script(tmp_path, "sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", *force, *SMALL)
+    assert done.returncode == code
+    assert (checkpoint.parent / "f.stats").exists() == (not code) and checkpoint.exists() == bool(code)
 
 
 def test_risk_training_waits_for_the_model_it_starts_from(tmp_path):

@@ -6,6 +6,7 @@ import statistics
 import struct
 import subprocess
 import sys
+import time
 from contextlib import suppress
 
 import pytest
@@ -89,6 +90,16 @@ def test_a_file_in_the_place_of_a_part_is_not_overwritten(file, results, capsys)
     assert [path.name for path in results.iterdir()] == ["dev.tsv"]
     assert train("--force", file, results) == 0
     assert (results / "dev.tsv").read_text() != "precious"
+
+
+@pytest.mark.parametrize("flags", [[], ["--force"], ["--force", "--seeds=1"]])
+def test_a_file_is_not_overwritten_by_its_own_part(file, results, capsys, flags):
+    results.mkdir()
+    whole = results / "train.tsv"
+    whole.write_bytes(file.read_bytes())
+    message = error_of(capsys, "train", *NATIVE, *flags, str(whole), str(results))
+    assert message.startswith(f"{whole} is the file that is to be split")
+    assert whole.read_bytes() == file.read_bytes() and [path.name for path in results.iterdir()] == ["train.tsv"]
 
 
 @pytest.mark.parametrize("content, flags, message", [
@@ -223,6 +234,23 @@ def test_seeds_of_another_training_are_not_mixed(data, results, capsys):
     assert not (results / "2").exists()
     assert train("--seeds=1", "--force", "--l2=0.5", *arguments) == 0
     assert Run(results / "1").settings["l2"] == 0.5
+
+
+def test_force_takes_nothing_from_a_training_that_is_at_work(data, results, capsys):
+    arguments = [*NATIVE[:-1], "--seeds=1", "--epochs=100000", "--patience=100000", data("train"), data("dev"),
+                 str(results)]
+    process = subprocess.Popen([sys.executable, "-m", "il_morph", "train", *arguments], cwd=ROOT,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not (results / "1" / "f.checkpoint").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        message = error_of(capsys, "train", "--force", *arguments)
+        assert message.startswith(f"{results / '1'} is in use: process ") and "trains there" in message
+        assert (results / "1" / "f.model").exists() and (results / "1" / "f.checkpoint").exists()
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def test_a_folder_with_a_run_of_its_own_is_refused(data, results, capsys):

@@ -25,7 +25,7 @@ Options:
   --slurm                  submit to Slurm: one job array, and one job for ensembles and table
   --sbatch-options=WORDS   more options for sbatch, for example "--partition=cpu --mem=4G"
   --dry-run                print the training commands and stop
-  --force                  train finished runs again
+  --force                  train finished runs again, and interrupted ones from the start
   -h --help                show this text
 
 data and results are in the current folder, or in the project when bin/run_TABLE.sh starts this.
@@ -70,14 +70,14 @@ def run(argv: list[str]) -> int:
 
 def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
     from il_morph.reproduction.finish import finish_table
-    from il_morph.reproduction.processes import make_folder
+    from il_morph.reproduction.processes import forget, make_folder
     from il_morph.reproduction.slurm import submit
 
     data, results, table = plan.selection.data, plan.selection.results, plan.table
     require_locks()
     make_folder(results.root)
     if args["--force"]:
-        plan.forget_finished()
+        forget([job[-1] for job in plan.jobs()])
     jobs, code = plan.to_do(), 0
     if not jobs:
         print("all of these runs are finished", file=sys.stderr)

@@ -18,7 +18,7 @@ from il_morph.evaluation.voting import ensemble
 from il_morph.files import read_bytes, write_atomically
 from il_morph.locks import require_locks
 from il_morph.reproduction.plan import PlannedRun
-from il_morph.reproduction.processes import make_folder
+from il_morph.reproduction.processes import forget, make_folder
 from il_morph.reproduction.remaining import Experience
 from il_morph.results import RunFolder, search_name
 from il_morph.training.experiment import Experiment
@@ -96,13 +96,6 @@ def refuse_others(root: RunFolder, identity: dict[str, Any], force: bool) -> Non
     if different:
         raise InputError(f"{root.path} holds the seeds of another training (its {different} differs: see "
                          f"{root.seeds_identity}); choose another folder, or start over with --force")
-
-
-def forget(runs: Sequence[PlannedRun]) -> None:
-    """Let the runs start over."""
-    for run in runs:
-        for path in run.results.remains():
-            path.unlink(missing_ok=True)
 
 
 def train_here(runs: Sequence[PlannedRun], slots: int) -> int:

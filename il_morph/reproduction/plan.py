@@ -87,11 +87,6 @@ class Plan:
         return [[*(run for run in job[:-1] if not run.results.finished), job[-1]]
                 for job in self.jobs() if again or not job[-1].results.finished]
 
-    def forget_finished(self) -> None:
-        """Let the runs that are asked for count as unfinished."""
-        for job in self.jobs():
-            job[-1].results.stats.unlink(missing_ok=True)
-
     def check_data(self) -> None:
         """Every file of the selection is there."""
         chosen, table = self.selection, self.table

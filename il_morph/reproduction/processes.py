@@ -5,6 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Optional
 
@@ -46,9 +49,35 @@ def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) 
         raise InputError(f"cannot start in {run.folder}: {error.strerror or error}") from error
 
 
+def forget(runs: Sequence[PlannedRun]) -> None:
+    """Let runs start over, finished or interrupted; none where another process trains."""
+    there = [run.results for run in runs if run.results.path.is_dir()]
+    for results in there:
+        with _held(results):
+            pass
+    for results in there:
+        with _held(results):
+            results.stats.unlink(missing_ok=True)
+            results.checkpoint.unlink(missing_ok=True)
+
+
+@contextmanager
+def _held(results: RunFolder) -> Iterator[None]:
+    """A folder where nobody trains, or starts to."""
+    lock = FileLock(results.lock)
+    if not lock.acquire(wait=False):
+        raise InputError(f"{results.path} is in use: {lock.owner()} trains there; wait for it, "
+                         "or choose another folder")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def clear_remains(results: RunFolder) -> None:
-    """What becomes of an unfinished run's remains: it goes on from its checkpoint, or they go and it starts over."""
-    if results.checkpoint.exists():
+    """What becomes of an unfinished run's remains: it goes on from its checkpoint, or they go and it starts over.
+    A checkpoint that a power failure has cut off is no archive any more."""
+    if zipfile.is_zipfile(results.checkpoint):
         return
     for path in results.remains():
         path.unlink(missing_ok=True)

@@ -37,7 +37,7 @@ class Checkpoint:
 
 
 def save_checkpoint(path: PathLike, checkpoint: Checkpoint) -> None:
-    """It need not survive a power failure: a damaged one is found out, and the training starts over."""
+    """It need not survive a power failure: a damaged one is found out, and the training can start over."""
     course = checkpoint.course
     version, state, gauss = checkpoint.random.getstate()
     header = {
