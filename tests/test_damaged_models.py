@@ -8,14 +8,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from il_morph.commands import main
+from il_morph.commands import main, train
 from il_morph.data.formats import Sample
 from il_morph.errors import InputError
 from il_morph.model.archive import LARGEST_HEADER
 from il_morph.model.modelfile import load_model, save_model
-from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from il_morph.training.course import Course
-from tests.cli import error_of
+from il_morph.training.experiment import RunReport
+from tests.cli import error_of, training_arguments
 from tests.random_models import random_model
 from tests.test_cited_architectures import VARIANTS, cited_model
 from tests.test_modelfile import header, members, npy, rewrite
@@ -253,7 +252,8 @@ def outcome(load, path, use) -> str:
     try:
         loaded = load(path)
     except InputError as error:
-        assert str(path) in str(error) and "\n" not in str(error)
+        assert str(path) in str(error) or f"{path.parent} holds an unfinished run of another kind" in str(error)
+        assert "\n" not in str(error)
         return "refused"
     use(loaded)
     return "read"
@@ -299,10 +299,83 @@ def test_no_mutation_of_a_model_of_a_cited_system_does_either(path, name):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_no_mutation_of_a_checkpoint_leads_to_anything_but_an_error(tmp_path, seed):
-    chance, path = Random(seed), tmp_path / "f.checkpoint"
-    arrays = {"one": np.ones((3, 2), dtype=np.float32), "two": np.zeros(4, dtype=np.float32)}
-    course = Course([], None, None, arrays)
-    save_checkpoint(path, Checkpoint({"seed": 1}, 0, course, [0, 1], Random(1), ["epoch"], 1.5, 1.25, arrays, arrays))
-    outcomes = outcomes_of_mutations(path, chance, 150, load_checkpoint, lambda checkpoint: checkpoint.weights)
-    assert outcomes.count("refused") > 50
+def test_no_mutation_of_a_checkpoint_leads_to_anything_but_an_error(interrupted, seed):
+    path, go_on = interrupted
+    outcomes = outcomes_of_mutations(path, Random(seed), 150, go_on, lambda stats: stats["scores"]["greedy.dev"])
+    assert outcomes.count("refused") > 50 and "read" in outcomes
+
+
+@pytest.fixture
+def interrupted(data, tmp_path, monkeypatch):
+    """A checkpoint after two of three epochs, and what goes on from it."""
+    return interrupted_training(data, tmp_path / "run", monkeypatch, "--epochs=3")
+
+
+def interrupted_training(data, folder, monkeypatch, *flags, **options):
+    arguments = training_arguments(data, folder, ["--engine=native", "--beam-widths=1", *flags], **options)
+    with monkeypatch.context() as patch:
+        patch.setattr(RunReport, "on_state", interrupting_at_epoch(1, RunReport.on_state))
+        assert main(arguments) == 130
+
+    def go_on(path):
+        assert train.run(arguments) == 0
+        stats = json.loads((folder / "f.stats").read_text())
+        (folder / "f.stats").unlink()
+        return stats
+
+    return folder / "f.checkpoint", go_on
+
+
+def interrupting_at_epoch(last, on_state):
+    def interrupting(report, phase, training):
+        on_state(report, phase, training)
+        if training.course.epochs[-1].epoch == last:
+            raise KeyboardInterrupt
+
+    return interrupting
+
+
+@pytest.mark.parametrize("changes", [
+    {"phase": 7}, {"phase": -1}, {"phase": "0"}, {"epochs": []}, {"epochs": [{}]}, {"epochs": None}, {"best": None},
+    {"probe": [0, 10]}, {"probe": [-1]}, {"probe": ["a"]}, {"probe": 3}, {"log": []}, {"log": "x"}, {"log": ["x\n"]},
+    {"log": [5]}, {"identity": 5}, {"identity": {}}, {"identity": {"seed": "1"}}, {"seconds": "a"},
+    {"cpu_seconds": None}, {"random": [3, [], None]}, {"random": 3}, {"version": 1000},
+    {"best": {"epoch": "0", "seconds": 1.0, "loss": None, "train_accuracy": 1.0, "dev_accuracy": 1.0}},
+    {"best_trained": {"epoch": 0, "seconds": 1.0, "loss": "a", "train_accuracy": 1.0, "dev_accuracy": 1.0}},
+], ids=str)
+def test_a_checkpoint_whose_header_says_something_else_is_refused(interrupted, changes):
+    path, go_on = interrupted
+    rewrite(path, **header(path, **changes))
+    assert outcome(go_on, path, None) == "refused"
+    assert path.exists()
+
+
+@pytest.mark.parametrize("group, damage", [
+    (group, damage) for group in ("weights", "best", "optimizer") for damage in ("missing", "shape", "type", "nan")])
+def test_a_checkpoint_with_other_arrays_is_refused(interrupted, group, damage):
+    path, go_on = interrupted
+    name = sorted(name for name in members(path) if name.startswith(group))[0]
+    array = np.load(io.BytesIO(members(path)[name]))
+    damaged = {"missing": None, "shape": npy(array[:1, :1]), "type": npy(array.astype(np.float64)),
+               "nan": npy(np.full_like(array, np.nan))}[damage]
+    rewrite(path, **{name: damaged})
+    assert outcome(go_on, path, None) == "refused"
+
+
+@pytest.mark.parametrize("optimizer", ["ADADELTA", "ADAM", "SGD"])
+@pytest.mark.parametrize("updates", [None, np.array(-1), np.array([1, 2]), np.array(1.5)])
+def test_a_checkpoint_with_another_count_of_updates_is_refused(data, tmp_path, monkeypatch, optimizer, updates):
+    path, go_on = interrupted_training(data, tmp_path / "run", monkeypatch, "--epochs=3",
+                                       f"--optimization={optimizer}")
+    rewrite(path, **{"optimizer/updates.npy": updates if updates is None else npy(updates)})
+    assert outcome(go_on, path, None) == "refused"
+
+
+@pytest.mark.parametrize("name, value", [
+    ("rate", None), ("rate", np.zeros(0)), ("losses", np.array(1.0)), ("losses", np.array([np.nan])),
+    ("random", np.zeros(3, dtype=np.uint32)), ("place", np.array([700])), ("place", np.array([-1]))])
+def test_a_checkpoint_of_nwfst_with_another_schedule_is_refused(data, tmp_path, monkeypatch, name, value):
+    path, go_on = interrupted_training(data, tmp_path / "run", monkeypatch, "--epochs=3", "--model=nwfst",
+                                       layout="plain", defaults=["--dynet-seed=1"])
+    rewrite(path, **{f"optimizer/{name}.npy": value if value is None else npy(value)})
+    assert outcome(go_on, path, None) == "refused"

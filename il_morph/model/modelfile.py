@@ -99,7 +99,11 @@ def read_weights(archive: zipfile.ZipFile, shapes: dict[str, tuple[int, ...]]) -
 
 
 def read_weight(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    array = read_array(archive, name)
+    return checked(name, read_array(archive, name), shape)
+
+
+def checked(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A weight that can be computed with."""
     if array.shape != shape:
         raise ValueError(f"{name} has shape {list(array.shape)}, not {list(shape)}")
     if array.dtype != np.float32:

@@ -7,23 +7,31 @@ the best epoch, `optimizer/…` what the optimiser remembers; the header holds t
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import Any, Optional
 
+import numpy as np
+
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, written_atomically
 from il_morph.model.archive import DAMAGED, Arrays, describe, opened_archive, read_array, read_header, write_archive
+from il_morph.model.modelfile import checked
 from il_morph.training.course import Course, Epoch
+from il_morph.training.engine import Learner
 
 FORMAT, VERSION = "il-morph checkpoint", 2
 GROUPS = ("weights", "best", "optimizer")
+LOG_COLUMNS = ("phase", *Epoch.COLUMNS)
 
 
 @dataclass
 class Checkpoint:
     """The state of a training at the end of an epoch."""
 
+    path: PathLike
     identity: dict[str, Any]  # which run this is: another one cannot go on from here
     phase: int  # the number of the phase
     course: Course
@@ -35,8 +43,38 @@ class Checkpoint:
     weights: Arrays = field(default_factory=dict)
     optimizer: Arrays = field(default_factory=dict)
 
+    def check(self, shapes: dict[str, tuple[int, ...]], phases: int, samples: int) -> None:
+        """Does it fit a network with these weights, and a training with so many phases and training samples?"""
+        with damage_named(self.path):
+            for group, weights in (("weights", self.weights), ("best", self.course.weights)):
+                if weights.keys() != shapes.keys():
+                    raise ValueError(f"its {group} are not those of the network")
+                for name, shape in shapes.items():
+                    checked(f"{group}/{name}", weights[name], shape)
+            if not all(0 <= number < samples for number in self.probe) or not 0 <= self.phase < phases:
+                raise ValueError("it is of a training with other phases or data")
 
-def save_checkpoint(path: PathLike, checkpoint: Checkpoint) -> None:
+    def restore(self, learner: Learner) -> None:
+        """Let a learner go on from here."""
+        with damage_named(self.path):
+            check_alike(self.optimizer, learner.state())
+            learner.set_weights(self.weights)
+            learner.restore(self.optimizer)
+
+
+def check_alike(there: Arrays, here: Arrays) -> None:
+    """The same arrays, of finite numbers; lists may be longer or shorter."""
+    if there.keys() != here.keys():
+        raise ValueError("it is of another optimizer")
+    for name, array in here.items():
+        other = there[name]
+        if (other.dtype, other.ndim) != (array.dtype, array.ndim) or (array.ndim != 1 and other.shape != array.shape):
+            raise ValueError(f"optimizer/{name} has another type or shape")
+        if not np.isfinite(other).all():
+            raise ValueError(f"optimizer/{name} has numbers that are infinite or none")
+
+
+def save_checkpoint(checkpoint: Checkpoint) -> None:
     """It need not survive a power failure: a damaged one is found out, and the training can start over."""
     course = checkpoint.course
     version, state, gauss = checkpoint.random.getstate()
@@ -49,7 +87,7 @@ def save_checkpoint(path: PathLike, checkpoint: Checkpoint) -> None:
     }
     groups = dict(zip(GROUPS, (checkpoint.weights, course.weights, checkpoint.optimizer)))
     arrays = {f"{group}/{name}": array for group, members in groups.items() for name, array in members.items()}
-    with written_atomically(path, durable=False) as stream:
+    with written_atomically(checkpoint.path, durable=False) as stream:
         write_archive(stream, header, arrays)
 
 
@@ -58,16 +96,22 @@ def as_header(epoch: Optional[Epoch]) -> Optional[dict[str, Any]]:
 
 
 def load_checkpoint(path: PathLike) -> Checkpoint:
+    """Read a checkpoint, and check what does not depend on the training."""
     content = read_bytes(path)
+    with damage_named(path), opened_archive(content) as archive:
+        return read_checkpoint(archive, path)
+
+
+@contextmanager
+def damage_named(path: PathLike) -> Iterator[None]:
     try:
-        with opened_archive(content) as archive:
-            return read_checkpoint(archive)
+        yield
     except DAMAGED as error:
         raise InputError(f"{path} is not a whole checkpoint ({describe(error)}): the training cannot go on from it; "
                          "start over with --force") from error
 
 
-def read_checkpoint(archive: zipfile.ZipFile) -> Checkpoint:
+def read_checkpoint(archive: zipfile.ZipFile, path: PathLike) -> Checkpoint:
     header = read_header(archive)
     if (header["format"], header["version"]) != (FORMAT, VERSION):
         raise ValueError(f"it is {header['format']!r}, version {header['version']!r}")
@@ -76,11 +120,38 @@ def read_checkpoint(archive: zipfile.ZipFile) -> Checkpoint:
         group, _, name = member.partition("/")
         if group in groups:
             groups[group][name[:-len(".npy")]] = read_array(archive, member[:-len(".npy")])
-    epochs = [Epoch(**epoch) for epoch in header["epochs"]]
-    best, best_trained = (None if header[name] is None else Epoch(**header[name]) for name in ("best", "best_trained"))
+    check_header(header)
+    epochs = [read_epoch(epoch) for epoch in header["epochs"]]
+    best, best_trained = (header[name] and read_epoch(header[name]) for name in ("best", "best_trained"))
+    if not epochs or best is None:
+        raise ValueError("it has no epoch")
     random = Random()
     version, state, gauss = header["random"]
     random.setstate((version, tuple(state), gauss))
-    return Checkpoint(header["identity"], header["phase"], Course(epochs, best, best_trained, groups["best"]),
+    return Checkpoint(path, header["identity"], header["phase"], Course(epochs, best, best_trained, groups["best"]),
                       header["probe"], random, header["log"], header["seconds"], header["cpu_seconds"],
                       groups["weights"], groups["optimizer"])
+
+
+def check_header(header: dict[str, Any]) -> None:
+    """Its parts have the types that they are used as."""
+    identity, log, width = header["identity"], header["log"], len(LOG_COLUMNS)
+    if not isinstance(identity, dict) or type(identity["seed"]) is not int:
+        raise ValueError("it does not say which run it is of")
+    if type(header["phase"]) is not int or not all(type(number) is int for number in header["probe"]):
+        raise ValueError("its phase or probe is no number")
+    if not all(isinstance(header[name], (int, float)) for name in ("seconds", "cpu_seconds")):
+        raise ValueError("its seconds are no number")
+    if not isinstance(log, list) or not all(isinstance(line, str) and line.endswith("\n") for line in log):
+        raise ValueError("its log is no list of lines")
+    if log[0] != "\t".join(LOG_COLUMNS) + "\n" or any(len(line.split("\t")) != width for line in log):
+        raise ValueError("its log has other columns")
+
+
+def read_epoch(fields: dict[str, Any]) -> Epoch:
+    epoch = Epoch(**fields)
+    numbers = [epoch.seconds, epoch.train_accuracy, epoch.dev_accuracy]
+    numbers += [loss for loss in (epoch.loss, epoch.dev_loss) if loss is not None]
+    if type(epoch.epoch) is not int or not all(isinstance(number, (int, float)) for number in numbers):
+        raise ValueError("an epoch of it has no numbers")
+    return epoch

@@ -17,13 +17,13 @@ from il_morph.bars import bar
 from il_morph.data.formats import Parts, Sample, Way, format_named, read_data, read_parts
 from il_morph.data.splitting import SplitFile, Splitting, split_in_memory
 from il_morph.errors import InputError
-from il_morph.model.architectures import inference_of, vocabulary_of
+from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.search import decode
 from il_morph.model.settings import NWFST, TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.results import RunFolder, search_name
-from il_morph.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.clock import Clock
 from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Engine
@@ -113,6 +113,8 @@ class Experiment:
         with closing(ResultsFolder(self.results_path)) as results:
             identity = self._identity(vocabulary, reloaded, [*samples, *parts.dev], seed)
             checkpoint = None if self.force else results.unfinished(identity)
+            if checkpoint:
+                checkpoint.check(architecture_of(vocabulary).shapes, len(phases_of(self.training)), len(train))
             results.begin()
             if checkpoint is None:
                 results.start_over()
@@ -248,7 +250,7 @@ class RunReport:
         """The same epochs, best model and seconds as if the training had not been interrupted."""
         self.clock = Clock(checkpoint.seconds, checkpoint.cpu_seconds)
         self.best = checkpoint.course.best
-        first = self.results.log_lines[0].rstrip("\n").split("\t").index("epoch")
+        first = LOG_COLUMNS.index("epoch")
         self.epochs = sum(line.split("\t")[first] != str(Epoch.START) for line in self.results.log_lines[1:])
         log.info("going on after epoch %d of an interrupted training", checkpoint.course.epochs[-1].epoch)
 
@@ -266,7 +268,7 @@ class RunReport:
     def on_epoch(self, phase: str, epoch: Epoch) -> None:
         """`phase` is the mode of training: il, mle, mrt or rl; with several trials `mle.1` and so on."""
         if not self.results.log_lines:
-            self.results.write_log(["phase", *epoch.COLUMNS])
+            self.results.write_log(LOG_COLUMNS)
         self.results.write_log([phase, *epoch.cells()])
         self.epochs += epoch.epoch != epoch.START
         what = "before training" if epoch.epoch == epoch.START else f"epoch {epoch.epoch}"
@@ -275,9 +277,10 @@ class RunReport:
                  epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
 
     def on_state(self, phase: int, training: Training) -> None:
-        save_checkpoint(self.results.checkpoint, Checkpoint(
-            self.identity, phase, training.course, training.probe or [], training.random, self.results.log_lines,
-            self.clock.seconds, self.clock.cpu_seconds, training.learner.weights(), training.learner.state()))
+        save_checkpoint(Checkpoint(
+            self.results.checkpoint, self.identity, phase, training.course, training.probe or [], training.random,
+            self.results.log_lines, self.clock.seconds, self.clock.cpu_seconds, training.learner.weights(),
+            training.learner.state()))
 
     def interrupted(self, resumable: bool) -> str:
         if self.best is None:

@@ -80,8 +80,7 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
 
 
 def go_on(training: Training, checkpoint: Checkpoint) -> None:
-    training.learner.set_weights(checkpoint.weights)
-    training.learner.restore(checkpoint.optimizer)
+    checkpoint.restore(training.learner)
     training.random.setstate(checkpoint.random.getstate())
 
 

@@ -107,5 +107,7 @@ class NwfstLearner:
                 "place": np.array([random["pos"]])}
 
     def restore(self, state: Weights) -> None:
-        self.rate, self.losses = float(state["rate"][0]), state["losses"].tolist()
-        self.random.set_state(("MT19937", state["random"], int(state["place"][0]), 0, 0.0))
+        self.rate, self.losses, place = float(state["rate"][0]), state["losses"].tolist(), int(state["place"][0])
+        if not 0 <= place <= len(state["random"]):  # NumPy does not look
+            raise ValueError("its random numbers go on at no place")
+        self.random.set_state(("MT19937", state["random"], place, 0, 0.0))

@@ -126,6 +126,8 @@ class Optimizer:
 
     def restore(self, state: Arrays) -> None:
         self.updates = int(state["updates"])
+        if self.updates < 0:
+            raise ValueError("it counts updates below zero")
         for number in range(self.rule.kept):
             for name, array in self.kept[number].items():
                 array[:] = state[f"{number}.{name}"]
