@@ -1,4 +1,5 @@
 """`il-morph train` with one file, and with several seeds."""
+import io
 import json
 import os
 import re
@@ -236,6 +237,50 @@ def test_seeds_of_another_training_are_not_mixed(data, results, capsys):
     assert Run(results / "1").settings["l2"] == 0.5
 
 
+def test_force_discards_the_seeds_of_another_training(data, results, tmp_path):
+    """They would answer together with the new ones."""
+    arguments = [data("train"), data("dev"), str(results)]
+    assert train("--seeds=1-3", *arguments, f"--test-path={data('test')}") == 0
+    assert train("--seeds=2", "--force", "--l2=0.5", *arguments) == 0
+    assert il_morph.load(results).vocabularies[0].settings == il_morph.load(results / "2").vocabularies[0].settings
+    assert [path.parent.name for path in sorted(results.glob("*/f.model"))] == ["2"]
+    assert not (results / "f.greedy.test.predictions").exists(), "there is no test data any more"
+    assert train("--seeds=1-3", "--l2=0.5", *arguments) == 0
+    assert {Run(results / seed).settings["l2"] for seed in "123"} == {0.5}
+
+
+def test_fewer_seeds_do_not_take_the_place_of_a_vote(data, results, capsys):
+    arguments = [data("train"), data("dev"), str(results)]
+    assert train("--seeds=1-3", *arguments) == 0
+    before = {path: path.read_bytes() for path in results.glob("*.*")}
+    message = error_of(capsys, "train", *NATIVE, "--seeds=1,4", *arguments)
+    assert message.startswith(f"{results} holds seeds that would not vote (2, 3): give them too")
+    assert {path: path.read_bytes() for path in results.glob("*.*")} == before
+    assert train("--seeds=1-4", *arguments) == 0
+    assert json.loads((results / "summary.json").read_text())["seeds"] == [1, 2, 3, 4]
+    assert train("--seeds=1", "--force", *arguments) == 0
+    assert json.loads((results / "summary.json").read_text())["seeds"] == [1]
+
+
+@pytest.mark.parametrize("flags", [[], ["--force"]])
+def test_a_run_does_not_take_the_place_of_a_vote(data, results, capsys, flags):
+    arguments = [data("train"), data("dev"), str(results)]
+    assert train("--seeds=1", *arguments) == 0
+    before = {path: path.read_bytes() for path in results.glob("*.*")}
+    message = error_of(capsys, "train", *NATIVE, *flags, *arguments)
+    assert message.startswith(f"{results} holds the runs of several seeds and their vote; choose another folder")
+    assert {path: path.read_bytes() for path in results.glob("*.*")} == before
+
+
+@pytest.mark.parametrize("files", [["-", "dev"], ["train", "-"], ["--test-path=-", "train", "dev"]])
+def test_seeds_cannot_all_read_the_standard_input(data, results, capsys, monkeypatch, files):
+    content = (data.path("train")).read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    paths = [name if "-" in name else data(name) for name in files]
+    message = error_of(capsys, "train", *NATIVE, "--seeds=1", *paths, str(results))
+    assert message.startswith("--seeds: several trainings cannot read the standard input") and not results.exists()
+
+
 def test_force_takes_nothing_from_a_training_that_is_at_work(data, results, capsys):
     arguments = [*NATIVE[:-1], "--seeds=1", "--epochs=100000", "--patience=100000", data("train"), data("dev"),
                  str(results)]
@@ -256,7 +301,10 @@ def test_force_takes_nothing_from_a_training_that_is_at_work(data, results, caps
 def test_a_folder_with_a_run_of_its_own_is_refused(data, results, capsys):
     arguments = [data("train"), data("dev"), str(results)]
     assert train("--dynet-seed=1", *arguments) == 0
-    assert "holds a run of its own" in error_of(capsys, "train", *NATIVE, "--seeds=1", *arguments)
+    for flags in ([], ["--force"]):
+        message = error_of(capsys, "train", *NATIVE, "--seeds=1", *flags, *arguments)
+        assert "holds a run of its own, without seeds; choose another folder" in message
+    assert not (results / "1").exists()
 
 
 def test_a_seed_that_fails_is_told_and_nobody_votes(data, results, capfd):

@@ -77,7 +77,7 @@ def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
     require_locks()
     make_folder(results.root)
     if args["--force"]:
-        forget([job[-1] for job in plan.jobs()])
+        forget([job[-1].results for job in plan.jobs()])
     jobs, code = plan.to_do(), 0
     if not jobs:
         print("all of these runs are finished", file=sys.stderr)

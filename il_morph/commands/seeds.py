@@ -15,7 +15,7 @@ from il_morph.errors import InputError
 from il_morph.evaluation.entries import read_predictions
 from il_morph.evaluation.scores import score
 from il_morph.evaluation.voting import ensemble
-from il_morph.files import read_bytes, write_atomically
+from il_morph.files import STREAM, read_bytes, write_atomically
 from il_morph.locks import require_locks
 from il_morph.reproduction.plan import PlannedRun
 from il_morph.reproduction.processes import forget, make_folder
@@ -40,12 +40,18 @@ def train_seeds(experiment: Experiment, flags: Sequence[str], seeds: Sequence[in
     _, parts, _ = experiment.check()
     root = RunFolder(os.path.abspath(experiment.results_path))
     runs = [seed_run(experiment, flags, root, seed) for seed in seeds]
+    refuse_streams(runs[0])
     identity = identity_of(runs[0], parts)
-    refuse_others(root, identity, experiment.force)
+    refuse_run_of_its_own(root)
+    others = other_seeds(root, identity, seeds)
+    if others and not experiment.force:
+        raise InputError(others)
     require_locks()
     make_folder(root.path)
     if experiment.force:
-        forget(runs)
+        forget([*root.seeds(), *(run.results for run in runs)] if others else [run.results for run in runs])
+        if others:
+            discard(root, runs)
     write_atomically(root.seeds_identity, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
     if experiment.split:
         experiment.split.write()
@@ -77,25 +83,47 @@ def identity_of(run: PlannedRun, parts: Parts) -> dict[str, Any]:
     return {"flags": sorted(flags), "data": data}
 
 
-def refuse_others(root: RunFolder, identity: dict[str, Any], force: bool) -> None:
-    """What another training left in the folder is not mixed with this one."""
-    if force:
-        return
+def refuse_streams(run: PlannedRun) -> None:
+    """Each training reads its files itself."""
+    if STREAM in [run.arguments[-3], run.arguments[-2]] or f"--test-path={STREAM}" in run.arguments:
+        raise InputError("--seeds: several trainings cannot read the standard input: give the path of a file instead "
+                         f"of {STREAM}")
+
+
+def refuse_run_of_its_own(root: RunFolder) -> None:
+    """Its model would answer instead of the seeds."""
     if root.model.exists():
         raise InputError(f"{root.path} holds a run of its own, without seeds; choose another folder")
+
+
+def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int]) -> str:
+    """What is in the folder and is not mixed with this training, and what to do; empty if there is nothing."""
+    what_to_do = "choose another folder, or start over with --force"
+    there = [int(run.path.name) for run in root.seeds() if run.remains()]
     if not root.seeds_identity.exists():
-        if root.seeds():
-            raise InputError(f"{root.path} holds other runs ({root.seeds()[0].path}); choose another folder, or start "
-                             "over with --force")
-        return
+        return f"{root.path} holds other runs ({root.path / str(there[0])}); {what_to_do}" if there else ""
     try:
-        there = json.loads(read_bytes(root.seeds_identity))
-        different = next((name for name in ("data", "flags") if there[name] != identity[name]), None)
+        recorded = json.loads(read_bytes(root.seeds_identity))
+        different = next((name for name in ("data", "flags") if recorded[name] != identity[name]), None)
     except (ValueError, KeyError, TypeError):
         different = "record"
     if different:
-        raise InputError(f"{root.path} holds the seeds of another training (its {different} differs: see "
-                         f"{root.seeds_identity}); choose another folder, or start over with --force")
+        return (f"{root.path} holds the seeds of another training (its {different} differs: see "
+                f"{root.seeds_identity}); {what_to_do}")
+    if not {*there} <= {*seeds}:
+        missing = ", ".join(str(seed) for seed in there if seed not in seeds)
+        return f"{root.path} holds seeds that would not vote ({missing}): give them too; or {what_to_do} without them"
+    return ""
+
+
+def discard(root: RunFolder, runs: Sequence[PlannedRun]) -> None:
+    """What others have left goes: the models of a folder answer together."""
+    ours = {run.seed for run in runs}
+    for folder in [root, *(seed for seed in root.seeds() if seed.path.name not in ours)]:
+        for path in folder.remains():
+            path.unlink(missing_ok=True)
+    for ending in ("txt", "json"):
+        root.summary(ending).unlink(missing_ok=True)
 
 
 def train_here(runs: Sequence[PlannedRun], slots: int) -> int:

@@ -49,9 +49,9 @@ def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) 
         raise InputError(f"cannot start in {run.folder}: {error.strerror or error}") from error
 
 
-def forget(runs: Sequence[PlannedRun]) -> None:
+def forget(runs: Sequence[RunFolder]) -> None:
     """Let runs start over, finished or interrupted; none where another process trains."""
-    there = [run.results for run in runs if run.results.path.is_dir()]
+    there = [results for results in runs if results.path.is_dir()]
     for results in there:
         with _held(results):
             pass

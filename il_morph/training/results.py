@@ -29,6 +29,8 @@ class ResultsFolder(RunFolder):
         self._make()
 
     def _make(self) -> None:
+        if self.seeds_identity.exists():
+            raise InputError(f"{self.path} holds the runs of several seeds and their vote; choose another folder")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
