@@ -103,6 +103,21 @@ def test_after_two_hyphens_nothing_is_a_flag(folder, monkeypatch, capsys):
     assert "[--]" not in error_of(capsys, "ensemble")
 
 
+def test_the_two_hyphens_may_stand_anywhere(folder, monkeypatch, capsys):
+    """A linguist's words may begin with a hyphen."""
+    monkeypatch.chdir(folder)
+    Path("--best").write_text(LINES)
+    assert main(["predict", "f.model", "--", "--best", "-o"]) == 0
+    assert Path("-o").read_text().count("\n") == 2 and not Path("--").exists()
+    capsys.readouterr()
+    assert main(["explain", "f.model", "--", "-ler", "V;PST"]) == 0
+    assert "-ler" in capsys.readouterr().out
+    assert main(["explain", "--", "f.model", "-h", "V;PST"]) == 0
+    assert "Usage" not in capsys.readouterr().out
+    assert main(["paradigm", "f.model", "--", "-ler"]) == 0
+    assert "--" not in capsys.readouterr().out.split()
+
+
 # Memory and lengths
 
 @pytest.mark.parametrize("name", ["predict", "score", "train"])

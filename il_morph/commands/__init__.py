@@ -15,7 +15,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 from il_morph import __version__
-from il_morph.commands.arguments import UsageError, require_usage
+from il_morph.commands.arguments import UsageError, require_usage, split_at_end_of_flags
 from il_morph.errors import InputError
 from il_morph.limits import require_products
 
@@ -115,7 +115,7 @@ def _dispatch(argv: list[str]) -> int:
     command = importlib.import_module(f"il_morph.commands.{name}")
     require_products()
     usage = require_usage(command.__doc__)
-    if "-h" in argv or "--help" in argv:
+    if {"-h", "--help"} & {*split_at_end_of_flags(argv)[0]}:
         print(command.help_text(argv) if hasattr(command, "help_text") else usage.strip())
         return 0
     return command.run(argv)

@@ -13,7 +13,8 @@ from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.errors import InputError
 
 Arguments = dict[str, Any]
-END_OF_FLAGS = " [--]"  # may stand before the arguments of every command
+END_OF_FLAGS = "--"
+NO_FLAG = "\0"  # stands before words that are no flags, while docopt reads them
 
 
 class UsageError(InputError):
@@ -35,9 +36,10 @@ def require_usage(doc: Optional[str]) -> str:
 def parse_arguments(doc: Optional[str], argv: Sequence[str]) -> Arguments:
     """Parse `argv` (the name of the command first) after a docopt usage text. After `--` nothing is a flag."""
     doc = require_usage(doc)
+    argv, words = split_at_end_of_flags(argv)
     try:
-        args = docopt.docopt(doc.replace("[options]", f"[options]{END_OF_FLAGS}"), argv=list(argv))
-        return {name: value for name, value in args.items() if name != "--"}
+        args = docopt.docopt(doc, argv=[*argv, *(NO_FLAG + word for word in words)])
+        return {name: without_mark(value) for name, value in args.items()}
     except docopt.DocoptExit as exit_:
         usage = docopt.DocoptExit.usage.strip()
         complaint = str(exit_).replace(usage, "").strip()
@@ -46,7 +48,19 @@ def parse_arguments(doc: Optional[str], argv: Sequence[str]) -> Arguments:
             complaint = f"unknown flag {unknown[0]}"
         elif repeated:
             complaint = f"{repeated[0]} is given twice"
-        raise UsageError(complaint or "the arguments do not fit the usage", usage.replace(END_OF_FLAGS, "")) from None
+        raise UsageError(complaint or "the arguments do not fit the usage", usage) from None
+
+
+def split_at_end_of_flags(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words before and after the first `--`."""
+    end = list(argv).index(END_OF_FLAGS) if END_OF_FLAGS in argv else len(argv)
+    return list(argv[:end]), list(argv[end + 1:])
+
+
+def without_mark(value: Any) -> Any:
+    if isinstance(value, list):
+        return [without_mark(each) for each in value]
+    return value[len(NO_FLAG):] if isinstance(value, str) and value.startswith(NO_FLAG) else value
 
 
 def usage_error(doc: str, message: str) -> UsageError:
