@@ -57,7 +57,7 @@ def train_seeds(experiment: Experiment, flags: Sequence[str], seeds: Sequence[in
         experiment.split.write()
     code = train_here(runs, jobs or cores())
     if not code:
-        summary = summary_of(root, runs, parts)
+        summary = summary_of(root, runs, parts, [search_name(width) for width in (1, *experiment.training.beam_widths)])
         write_atomically(root.summary("json"), json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
         write_atomically(root.summary("txt"), as_text(summary))
         print(as_text(summary), end="")
@@ -135,19 +135,25 @@ def train_here(runs: Sequence[PlannedRun], slots: int) -> int:
     return run_jobs(jobs, slots, experience) if jobs else 0
 
 
-def summary_of(root: RunFolder, runs: Sequence[PlannedRun], parts: Parts) -> dict[str, Any]:
+def summary_of(root: RunFolder, runs: Sequence[PlannedRun], parts: Parts, searches: Sequence[str]) -> dict[str, Any]:
     """Accuracies of each seed and of the vote, mean and standard deviation, for each decoding."""
-    stats = {run.seed: json.loads(read_bytes(run.results.stats)) for run in runs}
-    searches = [search_name(width) for width in (1, *next(iter(stats.values()))["settings"]["beam_widths"])]
     scores = {}
     for part, samples in (("dev", parts.dev), ("test", parts.test)):
         for name in [f"{search}.{part}" for search in searches] if samples else []:
             voted = vote(root, runs, name, parts, samples or [])
             if voted is not None:
-                accuracies = {seed: found["scores"][name]["accuracy"] for seed, found in stats.items()}
+                accuracies = {run.seed: accuracy_of(run.results, name) for run in runs}
                 scores[name] = {"seeds": accuracies, "vote": voted, "mean": statistics.fmean(accuracies.values()),
                                 "sd": statistics.stdev(accuracies.values()) if len(accuracies) > 1 else None}
     return {"seeds": [int(run.seed) for run in runs], "scores": scores}
+
+
+def accuracy_of(run: RunFolder, name: str) -> float:
+    try:
+        return float(json.loads(read_bytes(run.stats))["scores"][name]["accuracy"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise InputError(f"{run.stats} is not what il-morph train writes ({error!r}); "
+                         "delete it and run again") from error
 
 
 def vote(root: RunFolder, runs: Sequence[PlannedRun], name: str, parts: Parts,
