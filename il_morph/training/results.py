@@ -29,13 +29,13 @@ class ResultsFolder(RunFolder):
         self._make()
 
     def _make(self) -> None:
-        if self.seeds_identity.exists():
-            raise InputError(f"{self.path} holds the runs of several seeds and their vote; choose another folder")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot make the results folder {self.path}: {error.strerror}; "
                              "choose another one") from error
+        if self.seeds_identity.exists():
+            raise InputError(f"{self.path} holds the runs of several seeds and their vote; choose another folder")
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise InputError(f"cannot write into the results folder {self.path}: choose another one")
         if has_locks() and not self.training_lock.acquire(wait=False):
