@@ -52,19 +52,19 @@ def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> 
     return load_predictor(listed, combine)
 
 
-def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: str = "ca-r",
+def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Optional[str] = None,
           **flags: Any) -> AnyPredictor:
     """Train a model as `il-morph train` does, and load it. Without `dev` (None) the training file is split.
 
-    `flags` are those of the command with `_` for `-`: `epochs=20`, `test_path="test.tsv"`, `sigm2017format=True`,
-    `pos_emb=False` (that is --no-pos-emb), `beam_widths=(4, 10)`, `dynet_seed=1`; `seeds="1-5"` gives five models that
-    vote.
+    `model` is that of --model, CA-R if it is not given. `flags` are those of the command with `_` for `-`:
+    `epochs=20`, `test_path="test.tsv"`, `sigm2017format=True`, `pos_emb=False` (that is --no-pos-emb),
+    `beam_widths=(4, 10)`, `dynet_seed=1`; `seeds="1-5"` gives five models that vote.
     """
     from il_morph.commands.train import run
     from il_morph.errors import InputError
 
-    words = [word for name, value in flags.items() for word in _flag(name, value)]
-    if run(["train", f"--model={model}", *words, *(str(path) for path in (train, dev, results) if path is not None)]):
+    words = [word for name, value in {"model": model, **flags}.items() for word in _flag(name, value)]
+    if run(["train", *words, *(str(path) for path in (train, dev, results) if path is not None)]):
         raise InputError(f"not all trainings in {results} have ended well: see the train.log of each")
     return load(results)
 

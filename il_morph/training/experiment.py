@@ -182,7 +182,8 @@ class Experiment:
                                  f"({format_named(value).flag}): choose the format of the model")
             if settings[name] != value:
                 raise InputError(f"--{name.replace('_', '-')}: the model {self.reload_path} was trained with "
-                                 f"{settings[name]}, the command line says {value}; leave the flag out")
+                                 f"{settings[name]}, the command line says {value}; leave the flag out, or the --model "
+                                 "that sets it")
         return model
 
     def _refuse(self, vocabulary: Vocabulary) -> None:

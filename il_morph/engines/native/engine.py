@@ -54,7 +54,7 @@ class NativeEngine:
         flags = [flag for flag, is_asked in asked.items() if is_asked]
         if flags:
             raise InputError("the native engine has one layer per LSTM, no hidden layer and no dropout: leave out "
-                             f"{', '.join(flags)}, or train with --engine=dynet")
+                             f"{', '.join(flags)}, or train with --engine=dynet (a --model may set such flags, too)")
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
         """There is nothing random in this engine, and nothing to reserve."""
