@@ -131,6 +131,7 @@ Minimum risk and REINFORCE:
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from dataclasses import Field, fields
@@ -147,9 +148,10 @@ from il_morph.commands.arguments import (
     usage_error,
     way_of_reading,
 )
+from il_morph.commands.idle import idle_settings
 from il_morph.commands.seeds import train_seeds
 from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
-from il_morph.engines import ENGINES, make_engine
+from il_morph.engines import DYNET, ENGINES, make_engine
 from il_morph.errors import InputError
 from il_morph.model.settings import (
     FIXED,
@@ -162,7 +164,10 @@ from il_morph.model.settings import (
     check_architecture,
     declarations,
 )
+from il_morph.training.engine import Engine
 from il_morph.training.experiment import MAX_SEED, Experiment
+
+log = logging.getLogger(__name__)
 
 # Flags that are no settings of a model or of its training.
 OTHER_FLAGS = {"--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--seeds", "--jobs",
@@ -197,17 +202,36 @@ def run(argv: list[str]) -> int:
 
 def experiment_of(args: Arguments, argv: list[str]) -> Experiment:
     preset = PRESETS[optional(choice, args, "--model", "ca-r", list(PRESETS))]
+    flags, training = model_flags(args, preset), training_settings(args, preset)
+    engine = make_engine(optional(choice, args, "--engine", None, ENGINES),
+                         optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
+                         bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1)))
+    say_what_is_idle(args, flags, training, engine)
     return Experiment(
         train_path=args["FILE"] or args["TRAIN-PATH"], dev_path=args["DEV-PATH"] or "", test_path=args["--test-path"],
         results_path=args["RESULTS-PATH"], reload_path=args["--reload-path"], force=args["--force"],
-        model_flags=model_flags(args, preset), training=training_settings(args, preset),
+        model_flags=flags, training=training, engine=engine,
         verbose=bool(optional(integer, args, "--verbose", 0, 0, 9)), command=["il-morph", *argv],
         seed=optional(integer, args, "--dynet-seed", None, 0, MAX_SEED),
-        engine=make_engine(optional(choice, args, "--engine", None, ENGINES),
-                           optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
-                           bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1))),
         way=way_of_reading(args), splitting=splitting_of(args),
     )
+
+
+def say_what_is_idle(args: Arguments, flags: dict[str, Any], training: TrainingSettings, engine: Engine) -> None:
+    """A flag that is accepted and has no effect in this training is worth a word."""
+    given = [*explicit(args, TrainingSettings), *["aligner"] * bool(chosen_aligner(args))]
+    given += [] if args["--reload-path"] else explicit(args, ModelSettings)
+    for name, of in idle_settings(given, training, ModelSettings(**flags)):
+        flag = f"--align-{training.aligner}" if name == "aligner" else given_as(args, flag_of(name))
+        log.warning("%s has no effect here: it is of %s", flag, of)
+    if args["--dynet-mem"] is not None and engine.name != DYNET:
+        log.warning("--dynet-mem has no effect here: it is of --engine=dynet")
+
+
+def given_as(args: Arguments, flag: str) -> str:
+    """`--no-FLAG` where that was given."""
+    no = flag.replace("--", "--no-", 1)
+    return no if args.get(no) else flag
 
 
 def splitting_of(args: Arguments) -> Optional[Splitting]:
@@ -264,8 +288,8 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     if args["--tag-wraps"] == "none":
         raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
     flags, given = explicit(args, ModelSettings), chosen(preset, ModelSettings)
-    if args["--reload-path"] is not None:  # sizes are those of the model
-        given = {name: given[name] for name in given if name in ("architecture", "transducer")}
+    if args["--reload-path"] is not None:  # what is not asked for is that of the model
+        given = {name: given[name] for name in given if args["--model"] and name in ("architecture", "transducer")}
     given = {**given, **FIXED[{**given, **flags}.get("architecture", TRANSDUCER)], **flags}
     chosen_format = way_of_reading(args).format
     if chosen_format is not None:

@@ -1,0 +1,77 @@
+"""Flags of `il-morph train` that have no effect in the training that is asked for.
+
+The authors' program takes them all in every mode, and scripts that were written for it give them: they are no error,
+but worth a word.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Callable
+
+from il_morph.model.settings import NWFST, ModelSettings, TrainingSettings
+from il_morph.training.phases import phases_of
+
+
+@dataclass(frozen=True)
+class Training:
+    """What decides whether a flag has an effect."""
+
+    settings: TrainingSettings
+    model: ModelSettings
+
+    @property
+    def modes(self) -> set[str]:
+        return {phase.mode for phase in phases_of(self.settings)}
+
+    @property
+    def is_pretrained(self) -> bool:
+        return bool(self.settings.pretrain_epochs or self.settings.pretrain_until)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Settings, what they are of in words, and whether a training has it."""
+
+    names: tuple[str, ...]
+    of: str
+    holds: Callable[[Training], bool]
+
+
+def of_modes(*modes: str) -> Callable[[Training], bool]:
+    return lambda training: bool(training.modes & {*modes})
+
+
+IMITATION = tuple(name for name in TrainingSettings.__dataclass_fields__ if name.startswith("il_"))
+RULES = (
+    Rule(IMITATION, "--mode=il", of_modes("il")),
+    Rule(("il_rollout_loss",), "roll-outs of the model, --il-beta below 1",
+         lambda training: training.settings.il_beta < 1),
+    Rule(("aligner", "iterations", "try_reverse"), "gold sequences, of --mode=mle, mrt and rl, and of pre-training",
+         of_modes("mle", "mrt", "rl")),
+    Rule(("aligner", "iterations", "try_reverse"), "gold sequences, which --architecture=nwfst does not have",
+         lambda training: training.model.architecture != NWFST),
+    Rule(("iterations",), "--align-smart", lambda training: training.settings.aligner == "smart"),
+    Rule(("mle_loss",), "--mode=mle and pre-training", of_modes("mle")),
+    Rule(("pretrain_dropout",), "--pretrain-epochs and --pretrain-until", lambda training: training.is_pretrained),
+    Rule(("sample_size", "beta"), "--mode=mrt and rl", of_modes("mrt", "rl")),
+    Rule(("alpha", "mrt_action_cost"), "--mode=mrt", of_modes("mrt")),
+    Rule(("no_baseline", "scale_negative"), "--mode=rl", of_modes("rl")),
+    Rule(("nonlin",), "--mlp", lambda training: training.model.mlp > 0),
+    Rule(("lucky_w",), "--feat-input=0", lambda training: training.model.feat_input == 0),
+)
+OF_DECODING = {"mode", "beam_widths", "decbatch_size"}  # what --mode=eval has, too
+
+
+def idle_settings(given: Collection[str], settings: TrainingSettings,
+                  model: ModelSettings) -> Iterator[tuple[str, str]]:
+    """Of the given settings those without effect, each with what it is of."""
+    training = Training(settings, model)
+    for name in given:
+        if settings.mode == "eval" and name in TrainingSettings.__dataclass_fields__:
+            if name not in OF_DECODING:
+                yield name, "training, and --mode=eval trains nothing"
+            continue
+        broken = next((rule for rule in RULES if name in rule.names and not rule.holds(training)), None)
+        if broken:
+            yield name, broken.of
