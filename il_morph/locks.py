@@ -29,7 +29,7 @@ def require_locks() -> None:
 
 
 class FileLock:
-    """A lock on a file that is made for it and stays there.
+    """A lock on a file that is made for it.
 
     It belongs to the open file, not to a process: a process that is started with `descriptor` among its inherited files
     holds it too, and goes on to hold it after `release` here.

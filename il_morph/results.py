@@ -58,7 +58,7 @@ class RunFolder:
 
     @property
     def lock(self) -> Path:
-        """Locked by the process that trains here; the file itself says nothing and stays."""
+        """Locked by the process that trains here; the file says who that is, and stays."""
         return self.path / "lock"
 
     def predictions(self, name: str) -> Path:

@@ -46,7 +46,7 @@ def test_dropout_is_refused_by_its_flag(asked, flag):
 
 def test_what_the_paper_trains_is_not_refused():
     for mode in ("il", "mle", "mrt", "rl"):
-        NativeEngine().refuse(small_settings(), TrainingSettings(mode=mode, batch_size=5, l2=0.1))
+        assert NativeEngine().refuse(small_settings(), TrainingSettings(mode=mode, batch_size=5, l2=0.1)) is None
 
 
 def test_the_log_says_which_kernels_are_used(caplog):
