@@ -43,6 +43,16 @@ def test_a_flag_without_effect_is_named_and_has_none(trained, flags, idle, of):
     assert all(np.array_equal(weights[name], expected[name]) for name in weights)
 
 
+def test_without_attributes_their_flag_has_no_effect(trained, data, tmp_path, caplog):
+    _, expected = trained("without")
+    said, weights = trained("with", "--avm-feat-format")
+    assert said == ["--avm-feat-format has no effect here: no feature of the training data is an attribute=value"]
+    assert all(np.array_equal(weights[name], expected[name]) for name in weights)
+    caplog.clear()
+    assert main(training_arguments(data, tmp_path / "2016", ["--avm-feat-format"], layout="2016", defaults=NATIVE)) == 0
+    assert "has no effect" not in caplog.text
+
+
 @pytest.mark.parametrize("flags", [
     ["--il-beta=0.9", "--il-loss=mse", "--il-rollin=uniform", "--no-il-global-rollout", "--il-rollout-loss=distance"],
     ["--model=ca", "--align-smart", "--iterations=3", "--try-reverse", "--mle-loss=sum"],

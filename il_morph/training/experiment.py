@@ -100,6 +100,7 @@ class Experiment:
         parts = self._read(reloaded)
         vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(ModelSettings(**self.model_flags), parts)
         report_unseen(vocabulary, parts)
+        report_attributes(vocabulary)
         self._refuse(vocabulary)
         if self.split:
             self.split.refuse_others(self.force)
@@ -305,6 +306,13 @@ def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
         log.warning("train: %d of %d samples have %scharacters that the reloaded model does not know; "
                     "they are left out", len(train) - len(kept), len(train), "" if reads else "output ")
     return kept
+
+
+def report_attributes(vocabulary: Vocabulary) -> None:
+    """Where no feature names an attribute, slots are those of the features."""
+    settings, features = vocabulary.settings, vocabulary.features.symbols[1:]
+    if settings.architecture == TRANSDUCER and settings.avm_feat_format and not any("=" in each for each in features):
+        log.warning("--avm-feat-format has no effect here: no feature of the training data is an attribute=value")
 
 
 def report_unseen(vocabulary: Vocabulary, parts: Parts) -> None:
