@@ -15,7 +15,7 @@ from il_morph.evaluation.scores import evaluate
 from il_morph.evaluation.voting import vote
 from il_morph.reproduction.measured import measured
 from il_morph.reproduction.runs import Run
-from tests.cli import error_of
+from tests.cli import SHORT, SMALL, TRAIN, as_2017, error_of
 from tests.made_runs import EVIL, WORDS, made_run
 
 pytest.importorskip("jinja2")
@@ -178,6 +178,63 @@ def test_a_real_run_has_a_report(trained, tmp_path):
         ("talk", "V;PRS", "talks"), ("dog", "N;PL", "dogs"), ("bee", "N;PL", "bees")]) if row[1] != gold]
     assert [error["input"] for error in page.data["errors"]] == [row[0] for row in wrong]
     assert all(trace for error in page.data["errors"] for trace in error["traces"])
+
+
+# What the command of a run says about its data
+
+def recorded(folder, **said):
+    """The same run with something else in its f.stats."""
+    path = folder / "f.stats"
+    stats = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**stats, **said}), encoding="utf-8")
+    return folder
+
+
+def split_run(tmp_path, suffix):
+    """A run whose data are parts of a file that the training split, in its folder."""
+    folder = made_run(tmp_path)
+    for part in ("train", "dev", "test"):
+        (tmp_path / part).rename(folder / f"{part}{suffix}")
+    return folder
+
+
+def paragraphs(page):
+    return " ".join(text for _, text in page.all("p"))
+
+
+def test_a_training_that_split_its_file_has_a_report_on_the_parts(tmp_path):
+    (tmp_path / "words.tsv").write_text(as_2017(TRAIN), encoding="utf-8")
+    folder = tmp_path / "results"
+    assert main(["train", "--engine=native", "--sigm2017format", *SMALL, *SHORT, str(tmp_path / "words.tsv"),
+                 str(folder)]) == 0
+    (tmp_path / "words.tsv").unlink()
+    page = report(tmp_path / "page.html", folder.rename(tmp_path / "moved"))
+    lines = len((tmp_path / "moved" / "test.tsv").read_text(encoding="utf-8").splitlines())
+    assert f"{lines} lines of test data" in paragraphs(page)
+    assert "By what training showed" in [title for _, title in page.all("h3")]
+
+
+@pytest.mark.parametrize("file, suffix", [("-", ""), ("words", ""), ("gone/words.v1.csv", ".csv")])
+def test_the_parts_of_a_file_have_its_suffix(tmp_path, file, suffix):
+    folder = recorded(split_run(tmp_path, suffix), command=["il-morph", "train", "--sigm2017format", file, "elsewhere"])
+    page = report(tmp_path / "page.html", folder)
+    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+
+
+def test_a_test_file_takes_the_place_of_the_third_part(tmp_path):
+    folder = split_run(tmp_path, ".tsv")
+    (folder / "test.tsv").rename(tmp_path / "own")
+    recorded(folder, command=["il-morph", "train", f"--test-path={tmp_path / 'own'}", "words.tsv", "results"])
+    page = report(tmp_path / "page.html", folder)
+    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+
+
+def test_a_part_that_is_gone_is_named(tmp_path, capsys):
+    folder = recorded(split_run(tmp_path, ".tsv"), command=["il-morph", "train", "words.tsv", "results"])
+    (folder / "test.tsv").unlink()
+    message = error_of(capsys, "report", str(folder), f"--output={tmp_path / 'page.html'}")
+    assert message.startswith(f"{folder / 'test.tsv'}, the test data of made, is not there")
+    assert "say where it is with --test=FILE" in message
 
 
 def test_errors_of_the_report_name_what_is_missing(capsys, tmp_path):

@@ -25,6 +25,7 @@ import logging
 
 from il_morph.commands import train
 from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments
+from il_morph.data.splitting import NAMES, suffix_of
 from il_morph.errors import InputError
 from il_morph.files import refuse_to_overwrite, write_atomically
 from il_morph.report.finished import PARTS, FinishedRun, Places, judge, read_run, short_names
@@ -45,10 +46,18 @@ def run(argv: list[str]) -> int:
 
 def places_of(args: Arguments, finished: FinishedRun) -> Places:
     """Where the data is: as the flags say, or as the command of the run did."""
+    recorded = recorded_places(finished)
+    return Places(args["--train"] or recorded.train, args["--dev"] or recorded.dev, args["--test"] or recorded.test)
+
+
+def recorded_places(finished: FinishedRun) -> Places:
+    """The data of the command of the run; the parts of a file that it split are in its folder."""
     try:
         said = parse_arguments(train.__doc__, finished.stats["command"][1:])
     except UsageError as error:
         raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
                          "run it again") from error
-    return Places(args["--train"] or said["TRAIN-PATH"], args["--dev"] or said["DEV-PATH"],
-                  args["--test"] or said["--test-path"])
+    if said["FILE"] is None:
+        return Places(said["TRAIN-PATH"], said["DEV-PATH"], said["--test-path"])
+    own_train, own_dev, own_test = (str(finished.folder.path / f"{name}{suffix_of(said['FILE'])}") for name in NAMES)
+    return Places(own_train, own_dev, said["--test-path"] or own_test)
