@@ -237,6 +237,14 @@ def test_a_part_that_is_gone_is_named(tmp_path, capsys):
     assert "say where it is with --test=FILE" in message
 
 
+@pytest.mark.parametrize("order", ["--verbose {} {} {} {}", "{} {} {} {} --verbose", "{} --verbose 1 {} {} {}"])
+def test_a_recorded_command_is_read_as_train_reads_it(tmp_path, order):
+    folder = made_run(tmp_path)
+    words = order.format(f"--test-path={tmp_path / 'test'}", tmp_path / "train", tmp_path / "dev", folder).split()
+    page = report(tmp_path / "page.html", recorded(folder, command=["il-morph", "train", *words]))
+    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+
+
 def test_errors_of_the_report_name_what_is_missing(capsys, tmp_path):
     folder = made_run(tmp_path / "one")
     output = f"--output={tmp_path / 'page.html'}"

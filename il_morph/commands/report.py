@@ -53,7 +53,7 @@ def places_of(args: Arguments, finished: FinishedRun) -> Places:
 def recorded_places(finished: FinishedRun) -> Places:
     """The data of the command of the run; the parts of a file that it split are in its folder."""
     try:
-        said = parse_arguments(train.__doc__, finished.stats["command"][1:])
+        said = parse_arguments(train.__doc__, train.with_level(finished.stats["command"][1:]))
     except UsageError as error:
         raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
                          "run it again") from error
