@@ -245,6 +245,105 @@ def test_a_recorded_command_is_read_as_train_reads_it(tmp_path, order):
     assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
 
 
+# Damaged folders
+
+HEADER = "phase\tepoch\tseconds\tloss\ttrain_accuracy\tdev_accuracy\tdev_loss\n"
+ROW = "il\t0\t1.5000\t1.0000\t0.0000\t0.0000\tNA\n"
+
+
+@pytest.fixture
+def refusal(made, tmp_path, capsys):
+    """What is said of a run in a folder whose files are changed, after its path."""
+    def said(change, *flags):
+        folder = shutil.copytree(made, tmp_path / "copy", dirs_exist_ok=True)
+        change(folder)
+        message = error_of(capsys, "report", str(folder), f"--output={tmp_path / 'page.html'}", *flags)
+        assert not (tmp_path / "page.html").exists() and message.startswith(f"{folder}/")
+        return message[len(f"{folder}/"):]
+    return said
+
+
+@pytest.mark.parametrize("content, where, what", [
+    (HEADER + ROW + "il\t1\t1.5\n", "line 3", "it has 3 of 7 columns"),
+    (HEADER + ROW + ROW[:-3], "line 3", "dev_loss is '', which is no number"),
+    (HEADER + ROW.replace("1.0000", "x<y"), "line 2", "loss is 'x<y', which is no number"),
+    (HEADER + "\n" + ROW, "line 2", "it has 1 of 7 columns"),
+    ("", "line 1", "there is no column phase"),
+    ("junk\n", "line 1", "there is no column phase"),
+    (HEADER.replace("\tloss", "\tlost") + ROW, "line 1", "there is no column loss"),
+    (HEADER.encode() + ROW.encode() + b"\xff\xfe\n", "line 3", "it is not UTF-8"),
+])
+def test_a_damaged_log_is_named_with_its_line(refusal, content, where, what):
+    content = content if isinstance(content, bytes) else content.encode()
+    message = refusal(lambda folder: (folder / "f.log").write_bytes(content))
+    assert message == (f"f.log, {where} is not what `il-morph train` writes ({what}): run it again, or delete the file "
+                       "to have a page without learning curve\n")
+
+
+def test_without_a_log_there_is_a_page_without_learning_curve(made, tmp_path):
+    folder = shutil.copytree(made, tmp_path / "copy")
+    (folder / "f.log").unlink()
+    page = report(tmp_path / "page.html", folder)
+    assert "Nothing was trained in this run, or the log is gone." in paragraphs(page) and page.all("img") == []
+
+
+def test_a_log_of_a_training_that_diverged_is_drawn(made, tmp_path):
+    folder = shutil.copytree(made, tmp_path / "copy")
+    (folder / "f.log").write_text(HEADER + "".join(ROW.replace("1.0000", loss) for loss in (
+        "1e308", "-1e308", "nan", "inf")))
+    assert "il 0 1.5000 inf" in report(tmp_path / "page.html", folder).rows
+
+
+@pytest.mark.parametrize("said, what", [
+    ({"command": None}, '"command" is no list of words'), ({"command": [1, 2]}, '"command" is no list of words'),
+    ({"command": 5}, '"command" is no list of words'), ({"command": "il-morph"}, '"command" is no list of words'),
+    ({"training": None}, '"training" is no object'), ({"training": [1]}, '"training" is no object'),
+    ({"training": {"seconds": "5"}}, '"seconds" is \'5\', which cannot be'),
+    ({"training": {"seconds": 10 ** 400}}, '"seconds" is'), ({"training": {"epochs": []}}, '"epochs" is'),
+    ({"training": {"best_epoch": None}}, '"best_epoch" is'), ({"seed": {"a": 1}}, '"seed" is'),
+    ({"settings": None}, '"settings" is no object'), ({"settings": {}}, "there is no data format"),
+    ({"settings": {"format": ["input", "output"]}}, "there is no data format"),
+    ({"settings": {"format": "sigmorphon2017", "unicode": "foo"}}, '"unicode" is none of as-is, nfc, nfd'),
+    ({"settings": {"format": "sigmorphon2017", "unicode": ["nfc"]}}, '"unicode" is none of as-is, nfc, nfd'),
+])
+def test_damaged_stats_are_named_with_what_is_wrong(refusal, said, what):
+    message = refusal(lambda folder: recorded(folder, **said))
+    assert message.startswith("f.stats is not what `il-morph train` writes (") and what in message
+    assert message.endswith("): run it again\n")
+
+
+@pytest.mark.parametrize("content, start", [
+    (b"", "f.stats, line 1 is not"), (b'{\n"seed": 1,\n"comm', "f.stats, line 3 is not"), (b"[" * 100_000, "f.stats"),
+    (b'{\n"seed": "\xff"}', "f.stats, line 2 is not what `il-morph train` writes (it is not UTF-8)"),
+    (b"[1]", "f.stats is not what `il-morph train` writes (it is no object)"),
+    (b'{"seed": ' + b"1" * 5000 + b"}", "f.stats is not what")])
+def test_stats_that_cannot_be_read_are_named_with_the_line(refusal, content, start):
+    assert refusal(lambda folder: (folder / "f.stats").write_bytes(content)).startswith(start)
+
+
+@pytest.mark.parametrize("command", [[], ["il-morph"], ["il-morph", "predict", "a"], ["il-morph", "train", "--nothing"],
+                                     ["il-morph", "train", "--help"], ["il-morph", "train", "-h", "a", "b", "c"]])
+def test_a_command_that_trains_nothing_is_refused(refusal, command):
+    message = refusal(lambda folder: recorded(folder, command=command))
+    assert message.startswith("f.stats: the command of the run is none of `il-morph train`")
+
+
+def test_a_path_that_cannot_be_one_is_not_there(refusal):
+    message = refusal(lambda folder: recorded(folder, command=["il-morph", "train", "a", f"{folder}/b\0", "c"]))
+    assert "the dev data of copy, is not there" in message
+
+
+def test_predictions_of_no_search_are_passed_over(made, tmp_path, capsys):
+    folder = shutil.copytree(made, tmp_path / "copy")
+    for name in ("beamX", "beam", "beam٤", "beam0", "beam04", "beam99999999999", "other", "beam9.old"):
+        shutil.copy(folder / "f.beam4.test.predictions", folder / f"f.{name}.test.predictions")
+    page = report(tmp_path / "page.html", folder)
+    assert "8 lines of test data, beam4 search" in paragraphs(page)
+    for name in ("beamX", "beam04", "beam9999", "../x", ""):
+        message = error_of(capsys, "report", str(folder), f"--search={name}", f"--output={tmp_path / 'other.html'}")
+        assert message == f"--search takes greedy, or beam and its width as in beam4, not {name!r}\n"
+
+
 def test_errors_of_the_report_name_what_is_missing(capsys, tmp_path):
     folder = made_run(tmp_path / "one")
     output = f"--output={tmp_path / 'page.html'}"

@@ -24,11 +24,11 @@ from __future__ import annotations
 import logging
 
 from il_morph.commands import train
-from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments
+from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments, usage_error
 from il_morph.data.splitting import NAMES, suffix_of
 from il_morph.errors import InputError
 from il_morph.files import refuse_to_overwrite, write_atomically
-from il_morph.report.finished import PARTS, FinishedRun, Places, judge, read_run, short_names
+from il_morph.report.finished import PARTS, FinishedRun, Places, is_search, judge, read_run, short_names
 from il_morph.report.runs_page import runs_page
 
 log = logging.getLogger(__name__)
@@ -36,10 +36,12 @@ log = logging.getLogger(__name__)
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    part = optional(choice, args, "--part", None, PARTS)
+    part, search = optional(choice, args, "--part", None, PARTS), args["--search"]
+    if search is not None and not is_search(search):
+        raise InputError(f"--search takes greedy, or beam and its width as in beam4, not {search!r}")
     refuse_to_overwrite(args["--output"], args["--force"])
     runs = [read_run(path, name) for path, name in zip(args["RESULTS"], short_names(args["RESULTS"]))]
-    write_atomically(args["--output"], runs_page(judge(runs, places_of(args, runs[0]), part, args["--search"])))
+    write_atomically(args["--output"], runs_page(judge(runs, places_of(args, runs[0]), part, search)))
     log.info("%s is written", args["--output"])
     return 0
 
@@ -52,12 +54,20 @@ def places_of(args: Arguments, finished: FinishedRun) -> Places:
 
 def recorded_places(finished: FinishedRun) -> Places:
     """The data of the command of the run; the parts of a file that it split are in its folder."""
-    try:
-        said = parse_arguments(train.__doc__, train.with_level(finished.stats["command"][1:]))
-    except UsageError as error:
-        raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
-                         "run it again") from error
+    said = recorded_arguments(finished)
     if said["FILE"] is None:
         return Places(said["TRAIN-PATH"], said["DEV-PATH"], said["--test-path"])
     own_train, own_dev, own_test = (str(finished.folder.path / f"{name}{suffix_of(said['FILE'])}") for name in NAMES)
     return Places(own_train, own_dev, said["--test-path"] or own_test)
+
+
+def recorded_arguments(finished: FinishedRun) -> Arguments:
+    """The arguments of the command of the run, as train reads them."""
+    argv = finished.stats["command"][1:]
+    try:
+        if "-h" in argv or "--help" in argv:
+            raise usage_error(train.__doc__, "it asks for help")
+        return parse_arguments(train.__doc__, train.with_level(argv))
+    except UsageError as error:
+        raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
+                         "run it again") from error

@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import Any, Optional
 
 from il_morph.report.finished import FinishedRun
+from il_morph.report.records import figure
 from il_morph.reproduction.picture import load_pyplot
 
 COLUMNS = {"dev_accuracy": "development accuracy", "train_accuracy": "training accuracy (a sample)",
@@ -35,5 +36,5 @@ def learning_curves(runs: Sequence[FinishedRun]) -> Optional[bytes]:
 
 def _draw(axis: Any, run: FinishedRun, column: str) -> None:
     """One value for each row of the log; the phases of a training follow each other."""
-    values = [float("nan") if row[column] == "NA" else float(row[column]) for row in run.epochs]
+    values = [figure(row[column]) for row in run.epochs]
     axis.plot(range(len(values)), values, marker="o", markersize=2.5, linewidth=1.2, label=run.name)

@@ -1,7 +1,7 @@
 """Finished training runs, read from their folders: settings, course and predictions for one part of the data."""
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,10 @@ from il_morph.data.spelling import AS_IS
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
 from il_morph.evaluation.scores import Scores, evaluate
-from il_morph.files import read_bytes
 from il_morph.model.predictor import Predictor
-from il_morph.results import GREEDY, RunFolder
+from il_morph.model.settings import MAX_BEAM_WIDTH
+from il_morph.report.records import read_log, read_stats
+from il_morph.results import GREEDY, RunFolder, search_name
 
 PARTS = ("test", "dev")
 
@@ -50,8 +51,9 @@ class FinishedRun:
 
     def searches(self, part: str) -> list[str]:
         """The searches whose predictions for a part are there, the widest beam first."""
-        names = [path.name.split(".")[1] for path in self.folder.path.glob(f"f.*.{part}.predictions")]
-        return sorted(names, key=beam_width, reverse=True)
+        found = [path.name[len("f."):-len(f".{part}.predictions")]
+                 for path in self.folder.path.glob(f"f.*.{part}.predictions")]
+        return sorted(filter(is_search, found), key=beam_width, reverse=True)
 
     def predictor(self) -> Optional[Predictor]:
         """The model, if it is still there."""
@@ -62,26 +64,18 @@ def beam_width(search: str) -> int:
     return 1 if search == GREEDY else int(search[len("beam"):])
 
 
+def is_search(name: str) -> bool:
+    """Is it the name of a search that `il-morph train` can do?"""
+    found = re.fullmatch("beam([0-9]{1,9})", name)
+    return name == GREEDY or bool(found and 1 < int(found[1]) <= MAX_BEAM_WIDTH and search_name(int(found[1])) == name)
+
+
 def read_run(path: str, name: str) -> FinishedRun:
     folder = RunFolder(path)
     if not folder.finished:
         raise InputError(f"{path} holds no finished run (there is no {folder.stats.name}): give the RESULTS-PATH of "
                          "`il-morph train`")
-    try:
-        stats = json.loads(read_bytes(folder.stats).decode("utf-8"))
-        run = FinishedRun(name, folder, stats, read_log(folder.log))
-        run.format, stats["command"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder.stats} is not what `il-morph train` writes ({error!r}): run it again") from error
-    return run
-
-
-def read_log(path: Path) -> list[dict[str, str]]:
-    """The rows of f.log; a run of --mode=eval has none."""
-    if not path.exists():
-        return []
-    header, *rows = [line.split("\t") for line in read_bytes(path).decode("utf-8").splitlines()]
-    return [dict(zip(header, row)) for row in rows]
+    return FinishedRun(name, folder, read_stats(folder.stats), read_log(folder.log))
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

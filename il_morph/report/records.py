@@ -1,0 +1,109 @@
+"""What a run says of itself in f.stats and f.log, checked as it is read: a damaged file is named, and where in it."""
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, Optional
+
+from il_morph.data.formats import format_named
+from il_morph.data.spelling import AS_IS, FORMS
+from il_morph.errors import InputError
+from il_morph.files import read_bytes
+from il_morph.reproduction.runs import count, finite
+from il_morph.training.checkpoint import LOG_COLUMNS
+
+FIGURES = LOG_COLUMNS[1:]
+TOO_LARGE = 1e100  # to be drawn
+START_AGAIN = "run it again"
+WITHOUT_LOG = f"{START_AGAIN}, or delete the file to have a page without learning curve"
+
+
+def read_stats(path: Path) -> dict[str, Any]:
+    """What f.stats says; all that a page needs of it is there and is what it is used as."""
+    try:
+        stats = json.loads(text_of(path, START_AGAIN))
+    except json.JSONDecodeError as error:
+        raise damaged(f"{path}, line {error.lineno}", error.msg, START_AGAIN) from error
+    except (ValueError, RecursionError) as error:
+        raise damaged(str(path), str(error), START_AGAIN) from error
+    complaint = complaint_about(stats)
+    if complaint:
+        raise damaged(str(path), complaint, START_AGAIN)
+    return stats
+
+
+def complaint_about(stats: Any) -> Optional[str]:
+    """What is wrong with the content of f.stats, if anything is."""
+    if not isinstance(stats, dict):
+        return "it is no object"
+    command, training, settings = stats.get("command"), stats.get("training", {}), stats.get("settings")
+    if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
+        return '"command" is no list of words'
+    if not isinstance(training, dict) or not isinstance(settings, dict):
+        return f'"{"training" if isinstance(settings, dict) else "settings"}" is no object'
+    if settings.get("unicode", AS_IS) not in FORMS:
+        return f'"unicode" is none of {", ".join(FORMS)}'
+    try:
+        format_named(str(settings.get("format")))
+    except ValueError as error:
+        return str(error)
+    return complaint_about_figures({"seed": stats.get("seed", 0), **training})
+
+
+def complaint_about_figures(figures: dict[str, Any]) -> Optional[str]:
+    """Those that a page shows; the best epoch may be -1, the model that the training started from."""
+    for name, check in (("seed", count), ("epochs", count), ("best_epoch", lambda value: count(value + 1)),
+                        ("seconds", finite)):
+        try:
+            check(figures.get(name, 0))
+        except (ValueError, TypeError, OverflowError):
+            return f'"{name}" is {str(figures[name])[:40]!r}, which cannot be'
+    return None
+
+
+def read_log(path: Path) -> list[dict[str, str]]:
+    """The rows of f.log; a run of --mode=eval has none."""
+    if not path.exists():
+        return []
+    lines = [line.split("\t") for line in text_of(path, WITHOUT_LOG).splitlines()] or [[]]
+    header, rows = lines[0], lines[1:]
+    missing = [column for column in LOG_COLUMNS if column not in header]
+    if missing:
+        raise damaged(f"{path}, line 1", f"there is no column {missing[0]}", WITHOUT_LOG)
+    for number, row in enumerate(rows, start=2):
+        complaint = complaint_about_row(header, row)
+        if complaint:
+            raise damaged(f"{path}, line {number}", complaint, WITHOUT_LOG)
+    return [dict(zip(header, row)) for row in rows]
+
+
+def complaint_about_row(header: list[str], row: list[str]) -> Optional[str]:
+    """What is wrong with a row of f.log, if anything is."""
+    if len(row) != len(header):
+        return f"it has {len(row)} of {len(header)} columns"
+    for column, cell in zip(header, row):
+        try:
+            figure(cell if column in FIGURES else "NA")
+        except ValueError:
+            return f"{column} is {cell[:40]!r}, which is no number"
+    return None
+
+
+def figure(cell: str) -> float:
+    """The number in a cell of f.log; there is none where the epoch has none, or one that cannot be drawn."""
+    value = math.nan if cell == "NA" else float(cell)
+    return value if abs(value) < TOO_LARGE else math.nan
+
+
+def text_of(path: Path, advice: str) -> str:
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise damaged(f"{path}, line {line}", "it is not UTF-8", advice) from error
+
+
+def damaged(where: str, what: str, advice: str) -> InputError:
+    return InputError(f"{where} is not what `il-morph train` writes ({what}): {advice}")
