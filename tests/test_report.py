@@ -245,6 +245,33 @@ def test_a_recorded_command_is_read_as_train_reads_it(tmp_path, order):
     assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
 
 
+# What a page never replaces, and where it goes
+
+def test_a_page_never_takes_the_place_of_what_it_is_about(tmp_path, capsys):
+    folder = made_run(tmp_path)
+    (folder / "train.log").write_text("what train said")
+    (tmp_path / "link").symlink_to(folder / "f.log")
+    for name in ("made/f.stats", "made/f.log", "made/f.beam4.test.predictions", "made/f.greedy.dev.eval",
+                 "made/train.log", "made/../train", "dev", "test", "link", "made/f.model"):
+        path = tmp_path / name
+        before = path.read_bytes()
+        message = error_of(capsys, "report", str(folder), f"--output={path}", "--force")
+        what = "is the model itself" if name == "made/f.model" else "is a file of the run made, or its data"
+        assert message == f"{path} {what}: choose another name for the output\n" and path.read_bytes() == before
+
+
+def test_a_page_never_takes_the_place_of_other_runs_and_other_data(tmp_path, capsys):
+    one, two = split_run(tmp_path / "one", ".tsv"), split_run(tmp_path / "two", ".tsv")
+    recorded(one, command=["il-morph", "train", "words.tsv", "results"])
+    recorded(two, command=["il-morph", "train", "words.tsv", "results"])
+    copy = shutil.copy(one / "train.tsv", tmp_path / "copy")
+    for path in (two / "train.tsv", two / "f.stats", two / "f.model", copy):
+        before = path.read_bytes()
+        message = error_of(capsys, "report", str(one), str(two), f"--train={copy}", f"--output={path}", "--force")
+        assert "choose another name for the output" in message and path.read_bytes() == before
+    assert main(["report", str(one), f"--output={one / 'page.html'}"]) == 0
+
+
 # Damaged folders
 
 HEADER = "phase\tepoch\tseconds\tloss\ttrain_accuracy\tdev_accuracy\tdev_loss\n"

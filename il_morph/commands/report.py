@@ -22,12 +22,16 @@ Options:
 from __future__ import annotations
 
 import logging
+import os
+from collections.abc import Sequence
+from contextlib import suppress
 
 from il_morph.commands import train
 from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments, usage_error
 from il_morph.data.splitting import NAMES, suffix_of
 from il_morph.errors import InputError
 from il_morph.files import refuse_to_overwrite, write_atomically
+from il_morph.model.combination import refuse_model_as_output
 from il_morph.report.finished import PARTS, FinishedRun, Places, is_search, judge, read_run, short_names
 from il_morph.report.runs_page import runs_page
 
@@ -39,11 +43,26 @@ def run(argv: list[str]) -> int:
     part, search = optional(choice, args, "--part", None, PARTS), args["--search"]
     if search is not None and not is_search(search):
         raise InputError(f"--search takes greedy, or beam and its width as in beam4, not {search!r}")
-    refuse_to_overwrite(args["--output"], args["--force"])
+    output = args["--output"]
+    refuse_to_overwrite(output, args["--force"])
+    refuse_model_as_output(output, args["RESULTS"])
     runs = [read_run(path, name) for path, name in zip(args["RESULTS"], short_names(args["RESULTS"]))]
-    write_atomically(args["--output"], runs_page(judge(runs, places_of(args, runs[0]), part, search)))
-    log.info("%s is written", args["--output"])
+    places = places_of(args, runs[0])
+    refuse_own_files(output, runs, places)
+    write_atomically(output, runs_page(judge(runs, places, part, search)))
+    log.info("%s is written", output)
     return 0
+
+
+def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -> None:
+    """Not even --force puts the page in the place of what it is about."""
+    for run in runs:
+        own = [*map(str, run.files()), *places.all()]
+        with suppress(InputError):  # only the command of the first run has to be one
+            own += recorded_places(run).all()
+        if os.path.realpath(target) in map(os.path.realpath, filter(os.path.exists, own)):
+            raise InputError(f"{target} is a file of the run {run.name}, or its data: choose another name for the "
+                             "output")
 
 
 def places_of(args: Arguments, finished: FinishedRun) -> Places:

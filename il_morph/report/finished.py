@@ -31,6 +31,9 @@ class Places:
     def of(self, part: str) -> Optional[str]:
         return self.test if part == "test" else self.dev
 
+    def all(self) -> list[str]:
+        return [path for path in (self.train, self.dev, self.test) if path is not None]
+
 
 @dataclass(frozen=True)
 class FinishedRun:
@@ -54,6 +57,10 @@ class FinishedRun:
         found = [path.name[len("f."):-len(f".{part}.predictions")]
                  for path in self.folder.path.glob(f"f.*.{part}.predictions")]
         return sorted(filter(is_search, found), key=beam_width, reverse=True)
+
+    def files(self) -> list[Path]:
+        """All that belongs to the run in its folder."""
+        return [*self.folder.remains(), self.folder.commit, self.folder.train_log, self.folder.lock]
 
     def predictor(self) -> Optional[Predictor]:
         """The model, if it is still there."""
