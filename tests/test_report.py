@@ -272,6 +272,16 @@ def test_a_page_never_takes_the_place_of_other_runs_and_other_data(tmp_path, cap
     assert main(["report", str(one), f"--output={one / 'page.html'}"]) == 0
 
 
+def test_a_page_goes_to_standard_output(made, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report(tmp_path / "page.html", made)
+    capsys.readouterr()
+    assert main(["report", str(made), "--output=-"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == (tmp_path / "page.html").read_text(encoding="utf-8") and "is written" not in captured.err
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
 # Damaged folders
 
 HEADER = "phase\tepoch\tseconds\tloss\ttrain_accuracy\tdev_accuracy\tdev_loss\n"

@@ -228,6 +228,14 @@ def test_explain_writes_a_page_without_markup_from_the_data(capsys, model_path, 
     assert f"{path} exists already" in message
 
 
+@pytest.mark.parametrize("flags", [[], ["--html"]])
+def test_explain_takes_a_hyphen_for_standard_output(capsys, model_path, tmp_path, monkeypatch, flags):
+    monkeypatch.chdir(tmp_path)
+    arguments = [model_path, "walk", "V;PST", *flags]
+    assert explain(capsys, *arguments, "--output=-") == explain(capsys, *arguments) != ""
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["walk\t", "V"], "has a character that no line of data can have"), (["⟪", "V"], "reserved"),
     (["w" * 2000, "V"], "2,000 characters"), (["walk", "V", "--beam-width=x"], "--beam-width takes a whole number"),

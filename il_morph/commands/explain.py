@@ -16,7 +16,7 @@ Options:
   --gold=FORM       the right output
   --beam-width=N    width of the beam; 1 or 0 is greedy search (default 4)
   --html            a page instead of text; needs the packages of il-morph[report]
-  --output=FILE     write to FILE instead of standard output
+  --output=FILE     write to FILE instead of standard output, which - is as well
   --force           overwrite FILE
   -h --help         show this text
 """
@@ -25,7 +25,7 @@ from __future__ import annotations
 import sys
 
 from il_morph.commands.arguments import integer, optional, parse_arguments
-from il_morph.files import refuse_to_overwrite, write_atomically
+from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.model.combination import refuse_model_as_output
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
@@ -39,7 +39,7 @@ from il_morph.report.words import remarks, sample_for
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     width = optional(integer, args, "--beam-width", BEAM_WIDTH, 0, MAX_BEAM_WIDTH)
-    output = args["--output"]
+    output = None if args["--output"] == STREAM else args["--output"]
     if output:
         refuse_to_overwrite(output, args["--force"])
         refuse_model_as_output(output, [args["MODEL"]])

@@ -10,7 +10,7 @@ wrong, and every error with its edits and steps, to filter and to sort. It needs
 il-morph[report].
 
 Options:
-  --output=FILE     the page [default: report.html]
+  --output=FILE     the page; - is standard output [default: report.html]
   --part=PART       dev or test (default: test if it has outputs, else dev)
   --search=NAME     whose predictions: greedy, beam4 and so on (default: the widest beam)
   --train=FILE      the training data, if it is not where it was
@@ -28,9 +28,10 @@ from contextlib import suppress
 
 from il_morph.commands import train
 from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments, usage_error
+from il_morph.commands.streams import write_out
 from il_morph.data.splitting import NAMES, suffix_of
 from il_morph.errors import InputError
-from il_morph.files import refuse_to_overwrite, write_atomically
+from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.model.combination import refuse_model_as_output
 from il_morph.report.finished import PARTS, FinishedRun, Places, is_search, judge, read_run, short_names
 from il_morph.report.runs_page import runs_page
@@ -44,13 +45,19 @@ def run(argv: list[str]) -> int:
     if search is not None and not is_search(search):
         raise InputError(f"--search takes greedy, or beam and its width as in beam4, not {search!r}")
     output = args["--output"]
-    refuse_to_overwrite(output, args["--force"])
-    refuse_model_as_output(output, args["RESULTS"])
+    if output != STREAM:
+        refuse_to_overwrite(output, args["--force"])
+        refuse_model_as_output(output, args["RESULTS"])
     runs = [read_run(path, name) for path, name in zip(args["RESULTS"], short_names(args["RESULTS"]))]
     places = places_of(args, runs[0])
-    refuse_own_files(output, runs, places)
-    write_atomically(output, runs_page(judge(runs, places, part, search)))
-    log.info("%s is written", output)
+    if output != STREAM:
+        refuse_own_files(output, runs, places)
+    page = runs_page(judge(runs, places, part, search))
+    if output == STREAM:
+        write_out(page)
+    else:
+        write_atomically(output, page)
+        log.info("%s is written", output)
     return 0
 
 
