@@ -282,6 +282,51 @@ def test_a_page_goes_to_standard_output(made, tmp_path, capsys, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
+# Folders that hold no finished run
+
+@pytest.fixture
+def seeds(made, tmp_path):
+    """A folder as of `il-morph train --seeds`: seed 2 is not finished, 3 is, and their votes lie beside."""
+    for seed in ("2", "3"):
+        shutil.copytree(made, tmp_path / "seeds" / seed)
+    (tmp_path / "seeds" / "2" / "f.stats").unlink()
+    shutil.copy(made / "f.beam4.test.predictions", tmp_path / "seeds")
+    return tmp_path / "seeds"
+
+
+def test_a_report_on_a_folder_of_seeds_says_which_folders_to_give(seeds, tmp_path, capsys):
+    assert error_of(capsys, "report", str(seeds), f"--output={tmp_path / 'page.html'}") == (
+        f"{seeds} holds the runs of several seeds, each in a folder of its own: give one of them, for example "
+        f"{seeds / '3'}, or several, to have them side by side\n")
+
+
+@pytest.mark.parametrize("arguments", [
+    ["explain", "{}", "walk", "V;PST"], ["serve", "{}"],
+    ["train", "--engine=native", "--reload-path={}", "train", "dev", "results"],
+    ["train", "--mode=eval", "--engine=native", "--reload-path={}", "train", "dev", "results"]])
+def test_one_model_is_asked_for_where_a_folder_of_seeds_has_several(seeds, capsys, arguments):
+    assert error_of(capsys, *(argument.format(seeds) for argument in arguments)) == (
+        f"{seeds} holds the runs of several seeds, each in a folder of its own: give one of them, for example "
+        f"{seeds / '3'}\n")
+
+
+def test_folders_with_numbers_for_names_are_no_seeds_unless_they_hold_runs(tmp_path, capsys):
+    (tmp_path / "1").mkdir()
+    assert "holds no finished run" in error_of(capsys, "report", str(tmp_path), f"--output={tmp_path / 'page.html'}")
+    assert error_of(capsys, "explain", str(tmp_path), "walk") == (
+        f"cannot read {tmp_path / 'f.model'}: No such file or directory\n")
+
+
+@pytest.mark.parametrize("name, advice", [
+    ("f.checkpoint", "give the same command of `il-morph train` again, which goes on where it was interrupted"),
+    ("f.model", "train it again with --force")])
+def test_a_report_on_a_run_that_is_not_finished_says_so(tmp_path, capsys, name, advice):
+    (tmp_path / name).touch()
+    assert error_of(capsys, "report", str(tmp_path), f"--output={tmp_path / 'page.html'}") == (
+        f"{tmp_path} holds a run that is not finished (there is no f.stats): wait for it or, if it was interrupted, "
+        f"{advice}\n")
+
+
 # Damaged folders
 
 HEADER = "phase\tepoch\tseconds\tloss\ttrain_accuracy\tdev_accuracy\tdev_loss\n"

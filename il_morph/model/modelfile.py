@@ -60,7 +60,10 @@ def save_model(path: PathLike, model: Model) -> None:
 def load_model(path: PathLike) -> Model:
     """Read and check a model file, or the f.model of a results folder."""
     if os.path.isdir(path):
-        path = RunFolder(path).model
+        folder = RunFolder(path)
+        if not folder.model.exists():
+            refuse_seeds(folder)
+        path = folder.model
     content = read_bytes(path)
     try:
         with opened_archive(content) as archive:
@@ -68,6 +71,15 @@ def load_model(path: PathLike) -> Model:
     except DAMAGED as error:
         raise InputError(f"{path} is not a whole il-morph model ({describe(error)}): "
                          "give the f.model of a training run, or train it again") from error
+
+
+def refuse_seeds(folder: RunFolder, more: str = "") -> None:
+    """A folder with a run for each seed, where one run is meant; `more` is what could be given as well."""
+    runs = [seed for seed in folder.seeds() if seed.remains()]
+    if runs:
+        first = next((run for run in runs if run.finished), runs[0])
+        raise InputError(f"{folder.path} holds the runs of several seeds, each in a folder of its own: give one of "
+                         f"them, for example {first.path}{more}")
 
 
 def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:

@@ -12,6 +12,7 @@ from il_morph.data.spelling import AS_IS
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
 from il_morph.evaluation.scores import Scores, evaluate
+from il_morph.model.modelfile import refuse_seeds
 from il_morph.model.predictor import Predictor
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.report.records import read_log, read_stats
@@ -80,9 +81,20 @@ def is_search(name: str) -> bool:
 def read_run(path: str, name: str) -> FinishedRun:
     folder = RunFolder(path)
     if not folder.finished:
-        raise InputError(f"{path} holds no finished run (there is no {folder.stats.name}): give the RESULTS-PATH of "
-                         "`il-morph train`")
+        refuse_unfinished(folder)
     return FinishedRun(name, folder, read_stats(folder.stats), read_log(folder.log))
+
+
+def refuse_unfinished(folder: RunFolder) -> None:
+    """Say what is in a folder without a finished run, and what to do."""
+    lacking = f"there is no {folder.stats.name}"
+    if folder.checkpoint.exists() or folder.model.exists():
+        advice = ("give the same command of `il-morph train` again, which goes on where it was interrupted"
+                  if folder.checkpoint.exists() else "train it again with --force")
+        raise InputError(f"{folder.path} holds a run that is not finished ({lacking}): wait for it or, if it was "
+                         f"interrupted, {advice}")
+    refuse_seeds(folder, ", or several, to have them side by side")
+    raise InputError(f"{folder.path} holds no finished run ({lacking}): give the RESULTS-PATH of `il-morph train`")
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
