@@ -245,6 +245,15 @@ def test_a_recorded_command_is_read_as_train_reads_it(tmp_path, order):
     assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
 
 
+def test_after_two_hyphens_of_a_recorded_command_nothing_is_a_flag(tmp_path, monkeypatch):
+    folder = made_run(tmp_path)
+    (tmp_path / "dev").rename(tmp_path / "-hdev")
+    monkeypatch.chdir(tmp_path)
+    recorded(folder, command=["il-morph", "train", "--", "train", "-hdev", "made"])
+    page = report(tmp_path / "page.html", folder)
+    assert "4 lines of development data" in paragraphs(page)
+
+
 # What a page never replaces, and where it goes
 
 def test_a_page_never_takes_the_place_of_what_it_is_about(tmp_path, capsys):
@@ -404,7 +413,7 @@ def test_stats_that_cannot_be_read_are_named_with_the_line(refusal, content, sta
 
 
 @pytest.mark.parametrize("command", [[], ["il-morph"], ["il-morph", "predict", "a"], ["il-morph", "train", "--nothing"],
-                                     ["il-morph", "train", "--help"], ["il-morph", "train", "-h", "a", "b", "c"]])
+                                     ["il-morph", "train", "--help"], ["il-morph", "train", "-xh", "a", "b", "c"]])
 def test_a_command_that_trains_nothing_is_refused(refusal, command):
     message = refusal(lambda folder: recorded(folder, command=command))
     assert message.startswith("f.stats: the command of the run is none of `il-morph train`")

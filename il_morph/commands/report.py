@@ -23,8 +23,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import takewhile
 
 from il_morph.commands import train
 from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments, usage_error
@@ -91,7 +93,7 @@ def recorded_arguments(finished: FinishedRun) -> Arguments:
     """The arguments of the command of the run, as train reads them."""
     argv = finished.stats["command"][1:]
     try:
-        if "-h" in argv or "--help" in argv:
+        if any(re.match("-[^-]*h|--help", word) for word in takewhile("--".__ne__, argv)):  # docopt would show it
             raise usage_error(train.__doc__, "it asks for help")
         return parse_arguments(train.__doc__, train.with_level(argv))
     except UsageError as error:
