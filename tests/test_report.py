@@ -272,9 +272,10 @@ def test_a_page_never_takes_the_place_of_what_it_is_about(tmp_path, capsys):
 def test_a_page_never_takes_the_place_of_other_runs_and_other_data(tmp_path, capsys):
     one, two = split_run(tmp_path / "one", ".tsv"), split_run(tmp_path / "two", ".tsv")
     recorded(one, command=["il-morph", "train", "words.tsv", "results"])
-    recorded(two, command=["il-morph", "train", "words.tsv", "results"])
+    words, start = (shutil.copy(one / "train.tsv", tmp_path / name) for name in ("words.tsv", "start.model"))
+    recorded(two, command=["il-morph", "train", f"--reload-path={start}", str(words), "results"])
     copy = shutil.copy(one / "train.tsv", tmp_path / "copy")
-    for path in (two / "train.tsv", two / "f.stats", two / "f.model", copy):
+    for path in (two / "train.tsv", two / "f.stats", two / "f.model", copy, words, start):
         before = path.read_bytes()
         message = error_of(capsys, "report", str(one), str(two), f"--train={copy}", f"--output={path}", "--force")
         assert "choose another name for the output" in message and path.read_bytes() == before

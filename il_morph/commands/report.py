@@ -68,7 +68,8 @@ def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -
     for run in runs:
         own = [*map(str, run.files()), *places.all()]
         with suppress(InputError):  # only the command of the first run has to be one
-            own += recorded_places(run).all()
+            said = recorded_arguments(run)
+            own += [*recorded_places(run).all(), *(said[name] for name in ("FILE", "--reload-path") if said[name])]
         if os.path.realpath(target) in map(os.path.realpath, filter(os.path.exists, own)):
             raise InputError(f"{target} is a file of the run {run.name}, or its data: choose another name for the "
                              "output")
