@@ -26,10 +26,17 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import takewhile
 
 from il_morph.commands import train
-from il_morph.commands.arguments import Arguments, UsageError, choice, optional, parse_arguments, usage_error
+from il_morph.commands.arguments import (
+    Arguments,
+    UsageError,
+    choice,
+    optional,
+    parse_arguments,
+    split_at_end_of_flags,
+    usage_error,
+)
 from il_morph.commands.streams import write_out
 from il_morph.data.splitting import NAMES, suffix_of
 from il_morph.errors import InputError
@@ -94,7 +101,7 @@ def recorded_arguments(finished: FinishedRun) -> Arguments:
     """The arguments of the command of the run, as train reads them."""
     argv = finished.stats["command"][1:]
     try:
-        if any(re.match("-[^-]*h|--help", word) for word in takewhile("--".__ne__, argv)):  # docopt would show it
+        if any(re.match("-[^-]*h|--help", word) for word in split_at_end_of_flags(argv)[0]):  # docopt would show it
             raise usage_error(train.__doc__, "it asks for help")
         return parse_arguments(train.__doc__, train.with_level(argv))
     except UsageError as error:
