@@ -268,6 +268,51 @@ def test_another_separator_is_refused():
         parse(SAMPLES["2016"], expecting(SIGMORPHON2017))
 
 
+@pytest.mark.parametrize("order", [("input", "features", "output"), ("features", "input", "output")])
+@pytest.mark.parametrize("separator", [",", "|"])
+@pytest.mark.parametrize("times", [1, 24])
+def test_another_separator_in_another_order_is_refused_with_what_to_do(order, separator, times):
+    fmt = format_of(order, separator)
+    words = [("train", "V;V.PTCP;PRS", "training"), ("walk", "V;PST", "walked"), ("play", "V;3;SG;PRS", "plays")]
+    lines = [fmt.line(Sample(word, tag.replace(";", separator), None), form) for word, tag, form in words]
+    text = "".join(line + "\n" for line in lines * times)
+    assert parse(text).format == fmt
+    with pytest.raises(InputError) as caught:
+        parse(text, expecting(SIGMORPHON2017))
+    tag = f"V{separator}V.PTCP{separator}PRS"
+    assert str(caught.value) == (
+        f'file, line 1: column {order.index("features") + 1} looks like features separated by "{separator}" ({tag!r}) '
+        "instead of input, output, features separated by \";\"; file does not look like the sigmorphon2017 format "
+        f"(--sigm2017format) but like {fmt.name}: give data in the format that the model was trained on")
+
+
+def test_what_separates_the_features_does_not_hide_their_column():
+    text = "gato\tN|X,PL\tgatos\nrojo\tN|X,SG\troja\n"
+    with pytest.raises(InputError, match='column 2 looks like features separated by'):
+        parse(text, expecting(SIGMORPHON2017))
+    assert parse(text.replace("|", ";"), expecting(SIGMORPHON2017)).samples[0] == Sample("gato", "N;X,PL", "gatos")
+
+
+def test_a_model_without_features_takes_no_features_for_outputs():
+    text = "gato\tgatos\tN,PL\nrojo\troja\tADJ,SG\n"
+    with pytest.raises(InputError, match='column 3 looks like features separated by ","'):
+        parse(text, expecting(NO_FEATURES))
+    sounds = "walk\t\tW,AO1,K\ntalk\t\tT,AO1,K\n"
+    assert parse(sounds, expecting(NO_FEATURES)).samples[0] == Sample("walk", "", "W,AO1,K")
+
+
+def test_the_format_of_the_model_holds_where_the_columns_are_in_its_order():
+    text = "gato\tgatos\tN,PL\nrojo\troja\tADJ,SG\n"
+    assert parse(text, expecting(SIGMORPHON2017)).samples[0] == Sample("gato", "N,PL", "gatos")
+
+
+@pytest.mark.parametrize("command", ["predict", "score"])
+def test_features_are_not_taken_for_outputs_by_a_model(trained, tmp_path, capsys, command):
+    path = tmp_path / "other.tsv"
+    path.write_text(as_2022(DEV).replace(";", ","), encoding="utf-8")
+    assert "column 2 looks like features" in error_of(capsys, command, trained.model_path, str(path))
+
+
 def test_all_parts_of_a_training_are_read_alike(tmp_path):
     names = {"train": SAMPLES["2022"], "dev": SAMPLES["2023"], "test": SAMPLES["covered 2017"]}
     for name, text in names.items():

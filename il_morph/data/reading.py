@@ -10,6 +10,7 @@ from typing import Optional
 from il_morph.data.dataformat import FEATURES, SIGMORPHON2016, DataFormat, format_of
 from il_morph.data.encodings import name_of, split_lines
 from il_morph.data.recognition import (
+    EMPTY,
     TAGS,
     Doubtful,
     WrongFormat,
@@ -177,7 +178,7 @@ def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
     if way.format is not None:
         return way.format
     if way.expected is not None:
-        return expected_format(rows, way.expected)
+        return expected_format(rows, way, way.expected)
     if need_output and usual_width(rows.rows) == 1:
         return SIGMORPHON2016  # whose error says how many columns there should be
     return recognise(rows.rows, rows.name, rows.header, way.separator)
@@ -194,19 +195,32 @@ def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataF
     return format_of(columns, separator_of(kind, ";", columns, usual[0][place], rows.name))
 
 
-def expected_format(rows: Rows, expected: DataFormat) -> DataFormat:
+def expected_format(rows: Rows, way: Way, expected: DataFormat) -> DataFormat:
     """The expected format, unless the columns clearly have another order; a mere suspicion of that is refused."""
     try:
         seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
     except Doubtful:
         return expected
     whole = usual_width(rows.rows) == len(seen.columns) == len(expected.columns)
-    if not whole or seen.columns == expected.columns or seen.separator is None or seen.separator != expected.separator:
+    if not whole or seen.columns == expected.columns or seen.separator is None:
         return expected
-    tags = kinds_of(rows.rows)[seen.columns.index(FEATURES)]
-    if tags.name != TAGS and rows.header is None:
+    kinds = kinds_of(rows.rows)
+    clear = kinds[seen.columns.index(FEATURES)].name == TAGS or rows.header is not None
+    if expected.separator is None and (not clear or any(kind.name == EMPTY for kind in kinds)):
+        return expected  # without features anything may stand in a column
+    if not clear:
         raise doubtful(usual_rows(rows.rows), rows.name, [expected.columns, seen.columns])
+    if seen.separator != expected.separator:
+        raise other_features(rows, seen, way, expected)
     return seen
+
+
+def other_features(rows: Rows, seen: DataFormat, way: Way, expected: DataFormat) -> InputError:
+    """Features in another place than expected, and separated by something else."""
+    row, place = usual_rows(rows.rows)[0], seen.columns.index(FEATURES)
+    return InputError(f"{rows.where(rows.rows.index(list(row)))}: column {place + 1} looks like features separated by "
+                      f'"{seen.separator}" ({row[place]!r}) instead of {expected.described(len(row))}; '
+                      f"{WrongFormat(rows.name, expected, seen).finding}: give data in the format that {way.because}")
 
 
 def samples_of(rows: Rows, fmt: DataFormat) -> list[Sample]:

@@ -34,9 +34,10 @@ log = logging.getLogger(__name__)
 class WrongFormat(InputError):
     """Data in another format than the one it is read in."""
 
-    def __init__(self, finding: str, advice: str):
-        super().__init__(f"{finding}: {advice}")
-        self.finding = finding
+    def __init__(self, name: str, fmt: DataFormat, right: DataFormat):
+        self.finding = f"{name} does not look like the {fmt.name} format ({fmt.flag}) but like {right.name}"
+        advice = "leave out the format flag" if right is SIGMORPHON2016 else f"use {right.flag}"
+        super().__init__(f"{self.finding}: {advice}")
 
 
 class Doubtful(InputError):
@@ -125,7 +126,7 @@ def most(test: Callable[[str], bool], fields: Sequence[str]) -> bool:
 def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequence[str]] = None,
               separator: Optional[str] = None, default: Optional[str] = None) -> DataFormat:
     """The format of these rows; `header` are the columns that a header row names, `separator` is what separates
-    features, `default` what does so where they have no separator."""
+    features, `default` what does so where they have no separator, or several."""
     kinds, rows = kinds_of(rows), usual_rows(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)
@@ -136,6 +137,8 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
         raise doubtful(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES)])
     if place is None:
         return without_features(kinds, rows, name, separator)
+    if default is not None and len(kinds[place].separators) > 1:
+        separator = default if default in kinds[place].separators else kinds[place].separators[0]
     if separator is not None:
         kinds[place] = replace(kinds[place], separators=(separator,))
     if len(kinds) < 3:
@@ -264,8 +267,7 @@ def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str) -> None:
     """Recognise data that is stored in another format than the one it is read in."""
     right = _format_seen(samples, fmt)
     if right is not None:
-        advice = "leave out the format flag" if right is SIGMORPHON2016 else f"use {right.flag}"
-        raise WrongFormat(f"{name} does not look like the {fmt.name} format ({fmt.flag}) but like {right.name}", advice)
+        raise WrongFormat(name, fmt, right)
     if fmt.separator is None and kind_of(sample.tag for sample in samples).name == TAGS:
         log.warning("%s: the second column looks like features; %s ignores it", name, fmt.flag)
 
