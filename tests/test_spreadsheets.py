@@ -1,8 +1,12 @@
 """What spreadsheets and editors do to data: headers, CSV, encodings, blanks, Unicode forms."""
+import bz2
+import gzip
 import io
 import json
+import lzma
 import sys
 import unicodedata
+import zipfile
 
 import pytest
 from hypothesis import given
@@ -37,6 +41,13 @@ def error(text, way=RECOGNISED, **options):
     with pytest.raises(InputError) as caught:
         parse(text, way, **options)
     return str(caught.value)
+
+
+def zipped():
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", "<c>walk</c>" * 100)
+    return content.getvalue()
 
 
 # Header rows
@@ -196,6 +207,27 @@ def test_one_broken_line_among_utf8_is_not_converted():
     data = "hören\tgehört\tV;PTCP\n".encode() + "können\tgekonnt\tV;PTCP\n".encode("latin-1")
     message = error(data)
     assert message.startswith("file, line 2: not UTF-8") and "iconv" not in message
+
+
+@pytest.mark.parametrize("data, message", [
+    (zipped(), "file is no text but a zip archive, as .xlsx and .ods files are: "
+               "save a spreadsheet as CSV in UTF-8, and unpack other archives"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "file is no text but an old Office file, as .xls files are: "
+                                                         "save the spreadsheet as CSV in UTF-8"),
+    (gzip.compress(OF_2017.encode()), "file is no text but compressed: gzip -dc < file > NEW"),
+    (bz2.compress(OF_2017.encode()), "file is no text but compressed: bzip2 -dc < file > NEW"),
+    (lzma.compress(OF_2017.encode()), "file is no text but compressed: xz -dc < file > NEW"),
+], ids=["zip", "xls", "gz", "bz2", "xz"])
+def test_spreadsheets_and_compressed_files_are_named_with_what_to_do(tmp_path, capsys, data, message):
+    assert error(data) == message
+    path = tmp_path / "words.xlsx"
+    path.write_bytes(data)
+    assert message.replace("file", str(path), 1).split(":")[0] in error_of(capsys, "align", str(path))
+
+
+def test_words_that_begin_like_compressed_files_are_words():
+    assert parse("BZhang\tBZhangs\tN;PL\nPKW\tPKWs\tN;PL\n").samples[0].input == "BZhang"
+    assert parse("PKW\tPKWs\tN;PL\n").samples[0].input == "PKW"
 
 
 def test_old_line_ends_are_named():

@@ -6,6 +6,13 @@ from typing import Optional
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike
 
+SPREADSHEETS = {  # by their first bytes: what else they are, and what to do
+    b"PK\x03\x04": ("a zip archive, as .xlsx and .ods files are",
+                    "save a spreadsheet as CSV in UTF-8, and unpack other archives"),
+    b"\xd0\xcf\x11\xe0": ("an old Office file, as .xls files are", "save the spreadsheet as CSV in UTF-8"),
+}
+COMPRESSED = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}  # and what unpacks them
+BLOCK_OF_BZIP2 = b"1AY&SY"  # after a digit: words may begin with BZh, too
 UNDEFINED_IN_1252 = b"\x81\x8d\x8f\x90\x9d"
 
 
@@ -30,6 +37,8 @@ def split_lines(data: bytes, name: str, start: int = 1) -> list[str]:
 
 def decode(data: bytes, name: str, start: int = 1) -> str:
     """The text of UTF-8 bytes, without a byte order mark; the likely encoding of others is named."""
+    if start == 1:
+        _refuse_other_files(data, name)
     wide = _two_byte_encoding(data)
     if wide:
         raise InputError(f"{name}, line 1: not UTF-8; {_conversion(name, wide)}")
@@ -38,6 +47,16 @@ def decode(data: bytes, name: str, start: int = 1) -> str:
     except UnicodeDecodeError as error:
         number = error.object.count(b"\n", 0, error.start) + start
         raise InputError(f"{name}, line {number}: not UTF-8; {_advice(data, name)}") from None
+
+
+def _refuse_other_files(data: bytes, name: str) -> None:
+    """Spreadsheets and compressed files, which are no text in any encoding."""
+    for beginning, (kind, advice) in SPREADSHEETS.items():
+        if data.startswith(beginning):
+            raise InputError(f"{name} is no text but {kind}: {advice}")
+    for beginning, program in COMPRESSED.items():
+        if data.startswith(beginning) and (program != "bzip2" or data[4:10] == BLOCK_OF_BZIP2):
+            raise InputError(f"{name} is no text but compressed: {program} -dc < {file_named(name)} > NEW")
 
 
 def _two_byte_encoding(data: bytes) -> Optional[str]:
