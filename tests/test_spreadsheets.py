@@ -298,6 +298,15 @@ def test_evaluate_names_and_mends_a_difference_of_forms(tmp_path, capsys):
     assert capsys.readouterr().out.split()[:2] == ["accuracy", "100.0000"]
 
 
+def test_ensemble_says_how_to_bring_predictions_into_one_form(tmp_path, capsys):
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text(mixed(COMPOSED, COMPOSED), encoding="utf-8")
+    other.write_text(mixed(DECOMPOSED, DECOMPOSED), encoding="utf-8")
+    message = error_of(capsys, "ensemble", "-", str(one), str(other))
+    assert message.rstrip().endswith("they differ in their Unicode forms: write both in one, "
+                                     "as predict --unicode=nfc does")
+
+
 def test_evaluate_warns_of_outputs_in_another_form(tmp_path, capsys, caplog):
     gold, predictions = tmp_path / "gold", tmp_path / "predictions"
     gold.write_text(f"cafe\tcaf{COMPOSED}s\tN;PL\n", encoding="utf-8")

@@ -80,7 +80,8 @@ def _two_spellings(one: Letters, other: Letters, who: str, and_who: str) -> Opti
         return None
     composed, decomposed = sum(one.composed[each] for each in both), sum(other.decomposed[each] for each in both)
     return (f"{who} {examples(both)} as one character ({composed:,} times) {and_who} as a letter with a combining mark "
-            f"({decomposed:,} times); --unicode=nfc or --unicode=nfd makes them the same")
+            f"({decomposed:,} times); --unicode=nfc or --unicode=nfd of train, predict, score and evaluate makes them "
+            "the same")
 
 
 def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:

@@ -32,13 +32,15 @@ class Entry:
         return f"{self.file}, line {self.line}"
 
 
-def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataFormat) -> None:
-    """Two files must have the same inputs and features in the same order."""
+def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataFormat,
+                     mending: str = "compare them with --unicode=nfc") -> None:
+    """Two files must have the same inputs and features in the same order; `mending` is what to do about their Unicode
+    forms."""
     for one, other in zip(first, second):
         if (one.input, fmt.features(one.tag)) != (other.input, fmt.features(other.tag)):
             advice = "the files must have the same inputs and features in the same order"
             if normalise(one.input + one.tag, "nfc") == normalise(other.input + other.tag, "nfc"):
-                advice = "they differ in their Unicode forms: compare them with --unicode=nfc"
+                advice = f"they differ in their Unicode forms: {mending}"
             raise InputError(f"{other.where} has {_key(other)}, but {one.where} has {_key(one)}; {advice}")
     if len(first) != len(second):
         longer, shorter = (first, second) if len(first) > len(second) else (second, first)

@@ -37,5 +37,5 @@ def ranked_ensemble(models: Sequence[Sequence[Entry]], dev_accuracies: Sequence[
 def ensemble(models: Sequence[Sequence[Entry]], fmt: DataFormat) -> list[str]:
     """The output voted for on each line, given the predictions of each model."""
     for other in models[1:]:
-        check_same_lines(models[0], other, fmt)
+        check_same_lines(models[0], other, fmt, "write both in one, as predict --unicode=nfc does")
     return [vote([entry.outputs[0] for entry in entries]) for entries in zip(*models)]
