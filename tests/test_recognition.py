@@ -1,6 +1,7 @@
 """Which format a file has: real samples of each, what is doubtful, and all the data there is."""
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -219,6 +220,48 @@ def test_columns_and_separator_are_taken_at_their_word():
     assert data.samples == [Sample("gato", "", "gatos")]
     assert parse(SAMPLES["commas alone"], Way(columns=("input", "features", "output"))).format is SIGMORPHON2016
     assert parse("gato\tN.PL\tgatos\n", Way(separator=".")).format.features("N.PL") == ("N", "PL")
+
+
+@pytest.mark.parametrize("columns, name, advice", [
+    (("input", "-", "output"), "another", "line 1 would be input 'gato', ignored 'gatos', output 'N;PL'"),
+    (("input", "features", "output"), "UniMorph", "line 1 would be input 'katt', features 'katter', "
+                                                  "output 'N;INDF;PL;NOM'"),
+])
+def test_columns_that_do_not_fit_are_shown_and_asked_for_again(columns, name, advice):
+    text = SAMPLES.get(name, "gato\tgatos\tN;PL\nrojo\trojos\tADJ;PL\n")
+    for way in (Way(columns=columns), replace(expecting(SIGMORPHON2017), columns=columns)):
+        with pytest.raises(InputError) as caught:
+            parse(text, way)
+        assert str(caught.value).endswith(f": {advice}; say with --columns what the columns are")
+    with pytest.raises(InputError, match="what the columns are, or with --feature-separator what separates features$"):
+        parse(SAMPLES["2016"], Way(columns=("input", "features", "output"), separator=";"))
+
+
+@pytest.mark.parametrize("columns", [("input", "output", "features", "-"), ("input", "output")])
+def test_more_or_fewer_columns_than_the_file_has_are_refused(columns):
+    with pytest.raises(InputError) as caught:
+        parse(SAMPLES["UniMorph"], Way(columns=columns), need_output=True)
+    assert str(caught.value) == (f"file, line 1: 3 columns, but --columns={','.join(columns)} names {len(columns)}; "
+                                 "say with --columns what the columns are")
+
+
+def test_the_output_may_be_missing_among_the_columns_that_are_named():
+    covered = parse("huis\tx\tN;PL\n", Way(columns=("input", "-", "features", "output")))
+    assert covered.samples == [Sample("huis", "N;PL", None)]
+    assert parse("huis\n", Way(columns=("input", "output"))).samples == [Sample("huis", "", None)]
+
+
+def test_missing_outputs_are_asked_for_with_flags_that_there_are():
+    for way in (expecting(SIGMORPHON2017), Way(columns=("input", "features", "output"))):
+        with pytest.raises(InputError) as caught:
+            parse(SAMPLES["covered with a column"] if way.expected else "huis\tN;PL\t\n", way, need_output=True)
+        assert str(caught.value) == ("file has no outputs, and they are needed here; give a file with outputs, "
+                                     "or say with --columns what the columns are")
+
+
+def test_doubt_about_columns_is_settled_by_columns_alone():
+    with pytest.raises(Doubtful, match="\nsay which with --columns$"):
+        parse("walk\tV+PST\twalked\n", expecting(SIGMORPHON2017))
 
 
 def test_a_separator_without_features_is_refused():

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Optional
 
-from il_morph.data.dataformat import FEATURES, SIGMORPHON2016, DataFormat, format_of
+from il_morph.data.dataformat import (
+    FEATURES,
+    IGNORED,
+    INPUT,
+    OUTPUT,
+    SIGMORPHON2016,
+    DataFormat,
+    columns_in_words,
+    format_of,
+)
 from il_morph.data.encodings import name_of, split_lines
 from il_morph.data.recognition import (
     EMPTY,
@@ -20,6 +29,7 @@ from il_morph.data.recognition import (
     kinds_of,
     recognise,
     separator_of,
+    shown,
     usual_rows,
     usual_width,
 )
@@ -36,6 +46,8 @@ from il_morph.data.spelling import (
 )
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
+
+WHICH_COLUMNS = "say with --columns what the columns are"
 
 log = logging.getLogger(__name__)
 
@@ -164,16 +176,28 @@ def parse_data(data: bytes, name: str, way: Way = RECOGNISED, need_output: bool 
     try:
         check_format(samples, fmt, name)
     except WrongFormat as error:
-        if fmt is not way.expected:
+        advice = advice_for(rows, fmt, way)
+        if advice is None:
             raise
-        raise InputError(f"{error.finding}: give data in the format that {way.because}") from error
-    check_outputs(samples, rows, need_output)
+        raise InputError(f"{error.finding}: {advice}") from error
+    check_outputs(samples, rows, need_output, way)
     return Data(name, fmt, [normalised(sample, way.unicode) for sample in samples], rows, way.unicode)
+
+
+def advice_for(rows: Rows, fmt: DataFormat, way: Way) -> Optional[str]:
+    """What to do about data in another format than `fmt`, where no flag names the formats."""
+    if way.columns is not None:
+        row = rows.rows[0]
+        columns = way.columns if len(way.columns) == len(row) else fmt.columns_of(row, rows.where(0))
+        separator = ", or with --feature-separator what separates features" if way.separator else ""
+        return f"line {rows.first_line} would be {shown(row, columns)}; {WHICH_COLUMNS}{separator}"
+    return None if way.expected is None else f"give data in the format that {way.because}"
 
 
 def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
     """The format that was chosen, the one that is recognised, or the expected one."""
     if way.columns is not None:
+        refuse_other_width(rows, way.columns, need_output)
         return format_with_columns(rows, way.columns, way)
     if way.format is not None:
         return way.format
@@ -182,6 +206,16 @@ def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
     if need_output and usual_width(rows.rows) == 1:
         return SIGMORPHON2016  # whose error says how many columns there should be
     return recognise(rows.rows, rows.name, rows.header, way.separator)
+
+
+def refuse_other_width(rows: Rows, columns: tuple[str, ...], need_output: bool) -> None:
+    """The file has the columns that were named; where they are not needed those of the output may be missing."""
+    width = usual_width(rows.rows)
+    fewest = len(columns) - (not need_output) - (columns == (INPUT, IGNORED, OUTPUT))
+    if not fewest <= width <= len(columns):
+        where = rows.where([len(row) for row in rows.rows].index(width))
+        raise InputError(f"{where}: {columns_in_words(width)}, but --columns={','.join(columns)} names {len(columns)}; "
+                         f"{WHICH_COLUMNS}")
 
 
 def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataFormat:
@@ -246,11 +280,12 @@ def _oddity(row: Sequence[str], usual: int) -> Optional[str]:
     return None
 
 
-def check_outputs(samples: Sequence[Sample], rows: Rows, need_output: bool) -> None:
+def check_outputs(samples: Sequence[Sample], rows: Rows, need_output: bool, way: Way) -> None:
     covered = [index for index, sample in enumerate(samples) if sample.output is None]
     if covered and len(covered) < len(samples):
         raise InputError(f"{rows.where(covered[0])}: no output, but other lines have one; "
                          "give an output on every line or on none")
     if covered and need_output:
-        raise InputError(f"{rows.name} has no outputs, and they are needed here; give a file with outputs, "
-                         "or check the format flags --sigm2017format and --no-feat-format")
+        flags = WHICH_COLUMNS if way.columns or way.expected else (
+            "check the format flags --sigm2017format and --no-feat-format")
+        raise InputError(f"{rows.name} has no outputs, and they are needed here; give a file with outputs, or {flags}")

@@ -241,8 +241,7 @@ def doubtful(rows: Sequence[Sequence[str]], name: str, readings: Sequence[Sequen
              reason: str = "it is not clear what the columns are") -> Doubtful:
     ways = "\n".join(f"  {shown(rows[0], columns)}  (--columns={','.join(with_output(columns))})"
                      for columns in readings)
-    return Doubtful(f"{name}: {reason}; the first line is either\n{ways}\n"
-                    "say which with --columns, and with --feature-separator what separates features")
+    return Doubtful(f"{name}: {reason}; the first line is either\n{ways}\nsay which with --columns")
 
 
 def with_output(columns: Sequence[str]) -> Sequence[str]:
