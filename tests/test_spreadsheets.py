@@ -26,6 +26,7 @@ from il_morph.data.formats import (
 )
 from il_morph.data.reading import RECOGNISED
 from il_morph.data.spelling import Letters
+from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
 from tests.cli import SHORT, SMALL, TRAIN, Run, as_2017, error_of
 
@@ -133,7 +134,9 @@ def test_csv_of_words_alone():
 
 @pytest.mark.parametrize("text, message", [
     ("walk,walked,V;PST\n" * 20 + 'go,"went,V;PST\n', "file, line 21: the quotation marks do not match"),
-    ("walk,walked,V;PST\n" * 20 + "go,went\n", "file, line 21: no output"),
+    ("walk,walked,V;PST\n" * 20 + "go,went\n", "file, line 21: no features, but other lines have some: 2 columns "
+                                               "('go', 'went')"),
+    ("walk,walked,V;PST\n" * 20 + "go,V;PST\n", "file, line 21: no output"),
     ("walk,walked,V;PST\n" * 20 + "go,went,V;PST,x\n", "file, line 21: 4 columns"),
     ("walk,walked,V;PST\n" * 20 + "\n" + "go,went,V;PST\n", "file, line 21: 1 column"),
 ])
@@ -179,6 +182,23 @@ def test_two_columns_and_an_empty_one():
 def test_blank_lines_and_comments_are_refused_by_line(text, way, message):
     said = error(text, way)
     assert said.startswith(message) and "take it out" in said
+
+
+@pytest.mark.parametrize("line, missing", [
+    ("play\tplays", "features"), ("play\tV;PRS", "output"), ("play\tV", "output"), ("play\t\tV;PST", "output"),
+])
+def test_the_column_that_is_missing_on_a_line_is_named(line, missing):
+    text = f"walk\twalked\tV;PST\nplay\tplayed\tV;PST\n{line}\n"
+    for way in (Way(), Way(expected=SIGMORPHON2017, because="the model was trained on"), Way(SIGMORPHON2017)):
+        message = error(text, way)
+        assert message.startswith(f"file, line 3: no {missing}, but other lines have")
+
+
+def test_the_column_that_is_missing_far_down_in_a_file_is_named(tmp_path):
+    path = tmp_path / "long.tsv"
+    path.write_text(OF_2017 * 5000 + "play\tplays\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 10001: no features, but other lines have some"):
+        list(DataStream(path, Way(expected=SIGMORPHON2017, because="the model was trained on")))
 
 
 def test_a_hash_sign_is_a_character_like_others():

@@ -180,7 +180,7 @@ def parse_data(data: bytes, name: str, way: Way = RECOGNISED, need_output: bool 
         if advice is None:
             raise
         raise InputError(f"{error.finding}: {advice}") from error
-    check_outputs(samples, rows, need_output, way)
+    check_outputs(samples, rows, fmt, need_output, way)
     return Data(name, fmt, [normalised(sample, way.unicode) for sample in samples], rows, way.unicode)
 
 
@@ -280,12 +280,26 @@ def _oddity(row: Sequence[str], usual: int) -> Optional[str]:
     return None
 
 
-def check_outputs(samples: Sequence[Sample], rows: Rows, need_output: bool, way: Way) -> None:
+def check_outputs(samples: Sequence[Sample], rows: Rows, fmt: DataFormat, need_output: bool, way: Way) -> None:
     covered = [index for index, sample in enumerate(samples) if sample.output is None]
     if covered and len(covered) < len(samples):
+        refuse_line_without_features(rows, covered[0], fmt, samples)
         raise InputError(f"{rows.where(covered[0])}: no output, but other lines have one; "
                          "give an output on every line or on none")
     if covered and need_output:
         flags = WHICH_COLUMNS if way.columns or way.expected else (
             "check the format flags --sigm2017format and --no-feat-format")
         raise InputError(f"{rows.name} has no outputs, and they are needed here; give a file with outputs, or {flags}")
+
+
+def refuse_line_without_features(rows: Rows, index: int, fmt: DataFormat, others: Sequence[Sample]) -> None:
+    """A line that is short of a column lacks the features if what was taken for them is unlike those of other lines."""
+    row = rows.rows[index]
+    full = [sample.tag for sample in others if sample.output is not None]
+    if fmt.separator is None or len(row) == len(fmt.columns) or 2 * len(full) < len(others):
+        return
+    tag = fmt.sample(row, rows.where(index)).tag
+    known = {feature for other in full for feature in fmt.features(other)}
+    if fmt.separator not in tag and not known.intersection(fmt.features(tag)):
+        raise InputError(f"{rows.where(index)}: no features, but other lines have some: {columns_in_words(len(row))} "
+                         f"({', '.join(map(repr, row))}) instead of {', '.join(fmt.columns)}; give all of them")

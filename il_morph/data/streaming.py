@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Optional, cast
 
 from il_morph.data.encodings import decode, name_of, split_lines
-from il_morph.data.reading import Data, Way, parse_data, samples_of
+from il_morph.data.reading import Data, Way, parse_data, refuse_line_without_features, samples_of
 from il_morph.data.rows import Rows, fields_of, header_of, trimmed
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
@@ -60,6 +60,8 @@ class DataStream:
         covered = first.samples[0].output is None
         for index, sample in enumerate(samples):
             if (sample.output is None) != covered:
+                if not covered:
+                    refuse_line_without_features(rows, index, first.format, first.samples)
                 raise InputError(f"{rows.where(index)}: {'an' if covered else 'no'} output, unlike the lines before; "
                                  "give an output on every line or on none")
         samples = [normalised(sample, self.way.unicode) for sample in samples]
