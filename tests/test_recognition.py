@@ -93,6 +93,41 @@ def test_how_a_file_was_read_is_said_in_one_line(name, description):
     assert parse(SAMPLES[name]).description == description
 
 
+@pytest.mark.parametrize("sign", ["+", ".", "-", ":"])
+def test_features_without_a_separator_are_said_to_be_one_each(tmp_path, caplog, sign):
+    path = tmp_path / "words.tsv"
+    path.write_text(f"walk\twalked\tV{sign}PST\nplay\tplays\tV{sign}PRS\n", encoding="utf-8")
+    caplog.set_level("INFO")
+    data = read_data(path)
+    assert data.format is SIGMORPHON2017
+    assert caplog.messages == [
+        f'{path}: input, output, features (2 lines; no ";" in the features: each bundle is one)',
+        f"{path}, line 1: 'V{sign}PST' is read as one feature; if \"{sign}\" separates features write \";\" instead, "
+        f'or use --feature-separator="{sign}" where the command has it']
+    assert read_data(path, Way(separator=sign)).description == (
+        f'input, output, features separated by "{sign}" (2 lines)')
+    assert len(caplog.messages) == 3
+    read_data(path, Way(columns=("input", "output", "features")))
+    assert caplog.messages[3:] == caplog.messages[:2]
+
+
+def test_single_features_are_no_reason_to_think_of_separators(tmp_path, caplog):
+    path = tmp_path / "words.tsv"
+    path.write_text(SAMPLES["single tags"], encoding="utf-8")
+    said = 'input, output, features (2 lines; no ";" in the features: each bundle is one)'
+    assert read_data(path).description == said
+    assert caplog.messages == []
+
+
+def test_ensemble_says_that_features_are_one_each(tmp_path, caplog, capsys):
+    path = tmp_path / "words.tsv"
+    path.write_text("walk\twalked\tV+PST\nplay\tplays\tV+PRS\n", encoding="utf-8")
+    caplog.set_level("INFO")
+    assert main(["ensemble", "-", str(path)]) == 0
+    assert caplog.messages == [
+        f'{path}: input, output, features (2 lines; no ";" in the features: each bundle is one)']
+
+
 def test_thousands_are_easy_to_read():
     assert parse(SAMPLES["2017"] * 400).description.endswith("(1,200 lines)")
 

@@ -62,11 +62,18 @@ class DataFormat:
         raise InputError(f"{where}: {columns_in_words(len(fields))}, but the {self.name} format ({self.flag}) has "
                          f"{', '.join(self.columns)}, separated by tabs")
 
-    def described(self, number: int) -> str:
-        """`input, output, features separated by ";"`, for lines with this number of columns."""
+    def described(self, number: int, tags: Sequence[str] = ()) -> str:
+        """`input, output, features separated by ";"`, for lines with this number of columns and these tags."""
         ignored = "a column that is ignored"
-        names = {FEATURES: f'features separated by "{self.separator}"' if self.separator else ignored, IGNORED: ignored}
+        features = "features" + ("" if self.remarks(tags) else f' separated by "{self.separator}"')
+        names = {FEATURES: features if self.separator else ignored, IGNORED: ignored}
         return ", ".join(names.get(column, column) for column in self.columns_of([""] * number, "described"))
+
+    def remarks(self, tags: Sequence[str]) -> list[str]:
+        """That these tags have nothing between features, if they do not."""
+        if self.separator is None or not any(tags) or any(self.separator in tag for tag in tags):
+            return []
+        return [f'no "{self.separator}" in the features: each bundle is one']
 
 
 SIGMORPHON2016 = DataFormat("sigmorphon2016", "the default", (INPUT, FEATURES, OUTPUT), ",")

@@ -47,6 +47,7 @@ from il_morph.data.spelling import (
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
 
+OTHER_SEPARATORS = "+:/-_."  # that features may have, and that are not taken for separators unless somebody says so
 WHICH_COLUMNS = "say with --columns what the columns are"
 
 log = logging.getLogger(__name__)
@@ -99,8 +100,9 @@ class Data:
         """The same for a file with this number of lines, of which these are the first; None if it is not known yet."""
         counted = [] if number is None else [f"{number:,} line{'s' if number > 1 else ''}"]
         form = [] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"]
-        remarks = "; ".join([*counted, *self.rows.remarks, *form])
-        return self.format.described(usual_width(self.rows.rows)) + (f" ({remarks})" if remarks else "")
+        tags = [sample.tag for sample in self.samples] if number == len(self.samples) else []
+        remarks = "; ".join([*counted, *self.format.remarks(tags), *self.rows.remarks, *form])
+        return self.format.described(usual_width(self.rows.rows), tags) + (f" ({remarks})" if remarks else "")
 
     def warnings(self) -> list[str]:
         """What looks wrong but may be right."""
@@ -126,9 +128,24 @@ def read_data(path: PathLike, way: Way = RECOGNISED, *, need_output: bool = Fals
     data = parse_data(read_bytes(path) if content is None else content, name_of(path), way, need_output)
     if str(path) != STREAM or data.rows.remarks or data.format != way.expected:  # a stream as expected: not a word
         log.info("%s: %s", data.name, data.description)
-    for warning in data.warnings():
+    found = data.warnings()
+    if way.format is way.expected is way.separator is None:
+        found += warnings_about_separators(data)
+    for warning in found:
         log.warning("%s", warning)
     return data
+
+
+def warnings_about_separators(data: Data) -> list[str]:
+    """A sign in the features that may be what separates them, where what usually does is not there."""
+    tags = [sample.tag for sample in data.samples]
+    signs = [sign for sign in OTHER_SEPARATORS if 2 * sum(sign in tag.strip(sign) for tag in tags) > len(tags)]
+    if not signs or not data.format.remarks(tags):
+        return []
+    index = next(index for index, tag in enumerate(tags) if signs[0] in tag)
+    sign, separator = signs[0], data.format.separator
+    return [f'{data.rows.where(index)}: {tags[index]!r} is read as one feature; if "{sign}" separates features write '
+            f'"{separator}" instead, or use --feature-separator="{sign}" where the command has it']
 
 
 @dataclass(frozen=True)

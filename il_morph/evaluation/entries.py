@@ -80,7 +80,9 @@ def read_first_predictions(path: PathLike, way: Way) -> tuple[DataFormat, list[E
     plain = replace(rows, rows=[row[:-2] for row in rows.rows]) if all(map(_is_ranked, rows.rows)) else rows
     fmt = format_for(plain, way, need_output=True)
     entries = prediction_entries(rows, fmt)
-    log.info("%s: %s (%s lines)", name, fmt.described(usual_width(plain.rows)), f"{len(entries):,}")
+    tags = [entry.tag for entry in entries]
+    log.info("%s: %s (%s)", name, fmt.described(usual_width(plain.rows), tags),
+             "; ".join([f"{len(entries):,} lines", *fmt.remarks(tags)]))
     return fmt, entries
 
 
