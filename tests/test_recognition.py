@@ -475,6 +475,10 @@ def files_of(table) -> list:
 
 FLAGS = {"": SIGMORPHON2016, "--sigm2017format": SIGMORPHON2017, "--no-feat-format": NO_FEATURES}
 BLANKS = "sigmorphon2017/task1/estonian-train-medium"
+BLANKS_IN_FEATURES = {  # the first line with ADJ;ABL; PL, and how many there are
+    "sigmorphon2017/task1/latin-dev": (173, 4), "sigmorphon2017/task1/latin-train-medium": (228, 8),
+    "sigmorphon2017/task1/latin-uncovered-test": (225, 16),
+}
 
 
 @needs_shared
@@ -491,6 +495,9 @@ def test_every_data_file_is_read_as_what_it_is_without_false_alarm(name, caplog)
         assert_covered_part_is_recognised(data)
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     expected = [f"{root / BLANKS}: fields that begin or end with a blank, which is kept: 1 ('ei ole ')"]
+    expected += [f"{root / path}, line {line}: the feature ' PL' is another one than 'PL', which there is as well: "
+                 f"they differ in blanks ({number} such line{'s' if number > 1 else ''})"
+                 for path, (line, number) in BLANKS_IN_FEATURES.items()]
     assert warnings == (expected if name == "sigmorphon2017" else [])
 
 
@@ -546,4 +553,4 @@ def test_whatever_stands_in_a_file_is_read_or_refused(text, way, need_output):
     else:
         assert format_named(data.format.name) == data.format
         assert len(data.samples) == len(data.rows.rows) > 0
-        assert data.description and len(data.warnings()) <= 3
+        assert data.description and len(data.warnings()) <= 5

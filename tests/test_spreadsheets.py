@@ -263,6 +263,29 @@ def test_blanks_are_kept_and_counted():
     assert parse("ice cream\tice creams\tN; PL\n" * 2).warnings() == []
 
 
+def test_empty_features_are_kept_and_warned_about_by_line():
+    data = parse("walk\twalked\tV;PST\nplay\tplays\tV;;PRS\ngo\tgoes\tV;PRS;\nsay\tsays\tV;;PRS\n")
+    assert data.format.features(data.samples[1].tag) == ("V", "", "PRS")
+    assert data.warnings() == ["file, line 2: a feature is empty, and counts as one (3 such lines)"]
+    assert parse("walk\twalked\tV;PST\nplay\tplays\t\n").warnings() == []  # no features at all
+    assert parse("walked\t\twalk\n", Way(NO_FEATURES)).warnings() == []
+
+
+def test_features_that_differ_by_a_blank_alone_are_kept_and_warned_about_by_line():
+    data = parse("walk\twalked\tV;PST\nplay\tplayed\tV; PST\ngo\twent\tV; PST \n")
+    assert data.format.features(data.samples[1].tag) == ("V", " PST")
+    assert data.warnings()[1:] == ["file, line 2: the feature ' PST' is another one than 'PST', which there is as "
+                                   "well: they differ in blanks (2 such lines)"]
+
+
+def test_unknown_features_of_blanks_or_nothing_are_shown_as_such(trained, tmp_path, caplog):
+    inputs = tmp_path / "inputs"
+    inputs.write_text("walk\tV;;PST\ntalk\tV; PST\n", encoding="utf-8")
+    assert main(["predict", trained.model_path, str(inputs)]) == 0
+    assert "does not know and leaves out: '' (1), ' PST' (1)" in caplog.text
+    assert f"{inputs}, line 1: a feature is empty, and counts as one (1 such line)" in caplog.text
+
+
 COMPOSED, DECOMPOSED = "é", "e\u0301"
 
 

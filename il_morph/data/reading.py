@@ -43,6 +43,7 @@ from il_morph.data.spelling import (
     warning_about_letters,
     warning_about_quotes,
     warning_across,
+    warnings_about_features,
 )
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
@@ -109,6 +110,9 @@ class Data:
         found = [warning_about_blanks(self.name, self.samples), warning_about_letters(self.name, self.letters)]
         if self.rows.delimiter == TAB:
             found.append(warning_about_quotes(self.name, self.samples))
+        if self.format.separator is not None:
+            bundles = [self.format.features(sample.tag) for sample in self.samples]
+            found += warnings_about_features(self.rows.where, bundles)
         return [warning for warning in found if warning]
 
 

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Callable, Optional
 
 from il_morph.data.samples import Sample
 
@@ -88,6 +88,26 @@ def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:
     """Fields that begin or end with a blank, which is kept."""
     found = [text for text in _fields(samples) if text[0].isspace() or text[-1].isspace()]
     return _kept(name, found, "begin or end with a blank, which is")
+
+
+def warnings_about_features(where: Callable[[int], str], bundles: Sequence[Sequence[str]]) -> list[str]:
+    """Features that are empty among others, and such as differ from others in blanks alone; `where` locates a line."""
+    known = {feature for bundle in bundles for feature in bundle if feature.strip()}
+    doubled = {feature for feature in known if feature != feature.strip() and feature.strip() in known}
+    empty = [index for index, bundle in enumerate(bundles) if len(bundle) > 1 and "" in bundle]
+    blank = [index for index, bundle in enumerate(bundles) if not doubled.isdisjoint(bundle)]
+    found = []
+    if empty:
+        found.append(f"{where(empty[0])}: a feature is empty, and counts as one ({such_lines(empty)})")
+    if blank:
+        feature = next(feature for feature in bundles[blank[0]] if feature in doubled)
+        found.append(f"{where(blank[0])}: the feature {feature!r} is another one than {feature.strip()!r}, which there "
+                     f"is as well: they differ in blanks ({such_lines(blank)})")
+    return found
+
+
+def such_lines(indices: Sequence[int]) -> str:
+    return f"{len(indices):,} such line{'s' if len(indices) > 1 else ''}"
 
 
 def warning_about_quotes(name: str, samples: Sequence[Sample]) -> Optional[str]:

@@ -81,7 +81,8 @@ class Unknown:
         """How many samples have a part of speech or features that training did not show, and which."""
         if not self.affected:
             return None
-        counted = [f"{feature} ({number:,})" for feature, number in self.features.most_common()]
+        counted = [f"{feature if feature == feature.strip() != '' else repr(feature)} ({number:,})"
+                   for feature, number in self.features.most_common()]
         return (f"{self.affected:,} of {self.samples:,} inputs have features or parts of speech that the model does "
                 f"not know and leaves out: {examples(counted, 5)}")
 
