@@ -132,6 +132,34 @@ def test_csv_of_words_alone():
     assert len(parse("walk,walked\n" * 12, name="words.csv").samples) == 12
 
 
+@pytest.mark.parametrize("text", [
+    "walk,walked,V;PST,\ngo,went,V;PST,\n", "walk,walked,V;PST,,\ngo,went,V;PST,,\n",
+    "walk;walked;V,PST;\ngo;went;V,PST;\n".replace("V,PST", '"V;PST"'),
+])
+def test_empty_columns_at_the_end_do_not_hide_what_separates_the_others(text):
+    data = parse(text, need_output=True)
+    assert data.samples == SAMPLES
+    assert "empty columns at the end left out" in data.description
+
+
+@pytest.mark.parametrize("text", ["walk walked V;PST\nplay plays V;PRS\n", "walk walked V,PST\nplay plays V,PRS\n",
+                                  "walk V;PST walked\nplay V;PRS plays\n", "walk V;PST\nplay V;PRS\n"])
+@pytest.mark.parametrize("way", [Way(), Way(expected=SIGMORPHON2017, because="the model was trained on")])
+def test_columns_that_blanks_separate_are_not_read_as_csv(text, way):
+    for need_output in (True, False):
+        if need_output or way.expected:
+            assert error(text, way, need_output=need_output) == (
+                "file, line 1: the columns seem to be separated by blanks; separate them by tabs")
+
+
+def test_csv_may_have_blanks_in_its_fields():
+    phrases = "ice cream;ice creams\nhot dog;hot dogs\n"
+    assert parse(phrases, need_output=True).samples[1] == Sample("hot dog", "", "hot dogs")
+    assert parse(phrases.upper(), need_output=True).samples[1] == Sample("HOT DOG", "", "HOT DOGS")
+    tagged = "ice cream,ice creams,N;PL\nhot dog,hot dogs,N;PL\n"
+    assert parse(tagged).samples[1] == Sample("hot dog", "N;PL", "hot dogs")
+
+
 @pytest.mark.parametrize("text, message", [
     ("walk,walked,V;PST\n" * 20 + 'go,"went,V;PST\n', "file, line 21: the quotation marks do not match"),
     ("walk,walked,V;PST\n" * 20 + "go,went\n", "file, line 21: no features, but other lines have some: 2 columns "

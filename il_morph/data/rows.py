@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat
-from il_morph.data.recognition import TAGS, WORDS, Doubtful, doubtful, kinds_of, usual_width
+from il_morph.data.recognition import (
+    EMPTY,
+    TAGS,
+    WORDS,
+    Doubtful,
+    doubtful,
+    in_capitals,
+    kinds_of,
+    separators_of,
+    usual_width,
+)
 from il_morph.errors import InputError
 
 TAB = "\t"
@@ -72,10 +82,14 @@ def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
         return TAB
     candidates = {delimiter: rows for delimiter, rows in ((each, csv_rows(lines, each)) for each in ",;") if rows}
     clear = [delimiter for delimiter, rows in candidates.items() if is_clearly_csv(rows)]
+    if len(clear) > 1:  # an empty column at the end shows what separates them
+        clear = [each for each in clear if all(line.endswith(each) for line in lines)] or clear
     ways = clear or [*candidates]
     if not clear and words_alone and not name.lower().endswith(".csv"):
         ways = [TAB, *(ways if len(lines) >= ENOUGH_FOR_DOUBT else [])]
     ways = ways or [TAB]
+    if not clear and TAB not in ways and are_separated_by_blanks(lines):
+        raise InputError(f"{name}, line 1: the columns seem to be separated by blanks; separate them by tabs")
     if len(ways) > 1:
         raise doubtful_delimiter(lines, name, ways)
     return ways[0]
@@ -95,9 +109,19 @@ def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
 
 
 def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
-    """A header row, or a column of tags beside words."""
+    """A header row, or a column of tags beside words; columns at the end may be empty."""
     kinds = [kind.name for kind in kinds_of(rows)]
+    while kinds and kinds[-1] == EMPTY:
+        kinds.pop()
     return header_of(rows) is not None or (TAGS in kinds and kinds[0] == WORDS and kinds.count(WORDS) >= len(kinds) - 1)
+
+
+def are_separated_by_blanks(lines: Sequence[str]) -> bool:
+    """Words and a column of tags in capitals, with as many blanks in each line."""
+    rows = [line.split() for line in lines]
+    if len(set(map(len, rows))) > 1 or len(rows[0]) < 2 or not is_clearly_csv(rows):
+        return False
+    return any(in_capitals(fields) and separators_of(fields) for fields in zip(*rows))
 
 
 def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str]) -> Doubtful:
