@@ -104,6 +104,11 @@ def test_the_table_as_tsv(path, capsys):
         (form.output, pytest.approx(form.probability, abs=1e-6)) for form in forms]
 
 
+def test_a_lemma_with_a_tab_makes_no_more_columns(path, capsys):
+    assert error_of(capsys, "paradigm", str(path), "wa\tlk", "--format=tsv").startswith(
+        "the input 'wa\\tlk' has a character that no line of data can have")
+
+
 def test_the_table_as_text_has_aligned_columns(path, capsys):
     first, second = paradigm(capsys, path, "walk", "日本").rstrip("\n").split("\n\n")
     assert (first.splitlines()[0], second.splitlines()[0]) == ("walk", "日本")

@@ -101,6 +101,15 @@ def test_a_reserved_symbol_is_refused(predictor):
         predictor.predict([("⟪walk", "V;PST")])
 
 
+@pytest.mark.parametrize("text", ["wa\tlk", "walk\n", "walk\r", "wa\ud800lk😀"])
+def test_what_no_line_of_data_can_have_is_refused(predictor, text):
+    for ask in (lambda: predictor.predict([(text, "V;PST")]), lambda: predictor.predict([("walk", text)]),
+                lambda: predictor.nbest([(text, "V;PST")]), lambda: predictor.paradigm(text),
+                lambda: predictor.score([("walk", "V;PST", text)])):
+        with pytest.raises(il_morph.InputError, match="has a character that no line of data can have: take it out"):
+            ask()
+
+
 def test_nbest_has_outputs_probabilities_and_actions(predictor):
     items = [(sample.input, sample.tag) for sample in TAGGED]
     expected = predictor.hypotheses([Sample(*item, None) for item in items], 6)

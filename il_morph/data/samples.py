@@ -38,3 +38,9 @@ def refuse_unusable(sample: Sample, where: str) -> None:
         if len(text) > LONGEST:
             raise InputError(f"{where[:200]}: the {name} has {len(text):,} characters, and il-morph takes "
                              f"at most {LONGEST:,}; give one word on each line")
+
+
+def refuse_beyond_a_line(name: str, text: str) -> None:
+    """An InputError for what cannot stand in a column of a line: tabs, line ends, halves of characters."""
+    if any(character in "\t\r\n" or "\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"the {name} {text!r} has a character that no line of data can have: take it out")

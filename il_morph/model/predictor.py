@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional, Union
 
 from il_morph.data.formats import DataFormat, Sample
-from il_morph.data.samples import refuse_unusable
+from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
 from il_morph.data.spelling import Letters, examples, normalise, normalised
 from il_morph.errors import InputError
 from il_morph.files import PathLike
@@ -34,16 +34,20 @@ def sample_of(item: Item) -> Sample:
     pair = (item, "") if isinstance(item, str) else tuple(item) if isinstance(item, (tuple, list)) else ()
     if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
         raise InputError(f"predict takes inputs and pairs (input, features), not {item!r}")
-    sample = Sample(*pair, None)
-    refuse_unusable(sample, repr(item))
-    return sample
+    return usable(Sample(*pair, None), repr(item))
 
 
 def scored_sample(item: tuple[str, str, str]) -> Sample:
     if not isinstance(item, (tuple, list)) or len(item) != 3 or not all(isinstance(part, str) for part in item):
         raise InputError(f"score takes triples (input, features, output), not {item!r}")
-    sample = Sample(*item)
-    refuse_unusable(sample, repr(item))
+    return usable(Sample(*item), repr(item))
+
+
+def usable(sample: Sample, where: str) -> Sample:
+    """A sample that could be a line of data."""
+    refuse_unusable(sample, where)
+    for name, text in (("input", sample.input), ("features", sample.tag), ("output", sample.output or "")):
+        refuse_beyond_a_line(name, text)
     return sample
 
 

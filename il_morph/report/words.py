@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Optional
 
 from il_morph.data.formats import Sample
-from il_morph.data.samples import refuse_unusable
+from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
 from il_morph.model.predictor import Predictor, Unknown
@@ -22,8 +22,7 @@ def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[st
     for what, text in (("input", word), ("features", tag), ("right output", gold or "")):
         if len(text) > LONGEST:
             raise InputError(f"the {what} has {len(text):,} characters: at most {LONGEST:,} are read")
-        if any(character in "\t\r\n" for character in text) or "\ud800" <= max(text, default="") <= "\udfff":
-            raise InputError(f"the {what} {text!r} has a character that no line of data can have: take it out")
+        refuse_beyond_a_line(what, text)
     sample = Sample(word, tag, gold)
     refuse_unusable(sample, f"the word {word!r}")
     return normalised(sample, predictor.vocabulary.settings.unicode)
