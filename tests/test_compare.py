@@ -182,24 +182,24 @@ def test_the_picture_says_what_it_shows(files, tmp_path, compare):
     said = []
     for runs in ([], [("danish", "1", 39)]):
         add_runs(files, *runs)
-        compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+        compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
         said.append(re.search("<dc:description>(.*)</dc:description>", (tmp_path / "p.svg").read_text("utf-8"))[1])
     assert said[0].startswith("2 points, ") and said[0] == said[1], "nothing was published of Danish"
     add_runs(files, ("latin", "1+2+3+4+5", 31))
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
     assert "3 points, " in (tmp_path / "p.svg").read_text("utf-8")
 
 
 def test_the_picture_says_how_far_votes_are_off(files, tmp_path, compare):
     """Single models are 1 and 2 below the published votes; of two votes one is 1 above and one is 4 above."""
     pytest.importorskip("matplotlib")
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
     assert "<!-- single models beside a vote: -1.50 ± 0.50 -->" in (tmp_path / "p.svg").read_text("utf-8")
     add_runs(files, ("latin", "1+2+3+4+5", 31))
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
     assert " ± " not in (tmp_path / "p.svg").read_text("utf-8"), "one language has no spread"
     add_runs(files, ("czech", "1+2+3+4+5", 54))
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
+    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
     assert "<!-- votes: +2.50 ± 1.50 -->" in (tmp_path / "p.svg").read_text("utf-8")
 
 

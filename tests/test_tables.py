@@ -527,6 +527,66 @@ def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):
     assert "same file" in message and not same.exists()
 
 
+@pytest.mark.parametrize("flag, name", [("--output", "table.md"), ("--plot", "table.svg")])
+def test_a_file_is_only_overwritten_with_force(results2016, tmp_path, capsys, flag, name):
+    pytest.importorskip("matplotlib")
+    precious = tmp_path / name
+    precious.write_text("precious")
+    command = ["table", "sigmorphon2016", str(results2016), f"{flag}={precious}"]
+    assert f"{precious} exists already" in error_of(capsys, *command) and precious.read_text() == "precious"
+    assert main([*command, "--force"]) == 0
+    assert precious.stat().st_size > len("precious")
+
+
+@pytest.mark.parametrize("name, flags", [
+    ("celex", []), ("celex", ["--force"]), ("celex", ["--force", "--compare"]), ("all", ["--force"])])
+def test_no_table_is_written_over_what_it_is_made_from(full_celex, tmp_path, capsys, name, flags):
+    listed = tmp_path / "celex" / "measured.tsv"
+    listed.parent.mkdir()
+    listed.write_text(measured(read_runs(load_table("celex"), full_celex)))
+    content, root = listed.read_bytes(), listed if name == "celex" else tmp_path
+    message = error_of(capsys, "table", name, str(root), f"--output={listed}", *flags)
+    assert str(listed) in message and (not flags or "the table is made from it" in message)
+    assert listed.read_bytes() == content
+
+
+def test_no_table_is_written_over_what_it_is_compared_with(full_celex, tmp_path, capsys):
+    listed = tmp_path / "other.tsv"
+    listed.write_text(measured(read_runs(load_table("celex"), full_celex)))
+    content, link = listed.read_bytes(), tmp_path / "link"
+    link.symlink_to(listed)
+    for flag in ("--against", "--published"):
+        message = error_of(capsys, "table", "celex", str(full_celex), f"{flag}={listed}", f"--output={link}", "--force")
+        assert f"{link} is an input: the table is made from it" in message and listed.read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["f.stats", "f.model", "commit"])
+def test_no_table_is_written_over_the_file_of_a_run(results2016, capsys, name):
+    path = results2016 / "task1" / "ca-d" / "russian" / "1" / name
+    if not path.exists():
+        path.write_text("abc")
+    content = path.read_bytes()
+    message = error_of(capsys, "table", "sigmorphon2016", str(results2016), f"--output={path}", "--force")
+    assert "the table is made from it" in message and path.read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["celex", "all"])
+def test_a_dash_is_standard_output(full_celex, tmp_path, capsys, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "roots"
+    (root / "celex").mkdir(parents=True)
+    (root / "celex" / "measured.tsv").write_text(measured(read_runs(load_table("celex"), full_celex)))
+    arguments = (name, full_celex if name == "celex" else root)
+    printed = text(capsys, *arguments)
+    assert printed and text(capsys, *arguments, "--output=-") == printed
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize("flag", ["--output", "--plot", "--measured"])
+def test_an_empty_name_of_a_file_is_refused(results2016, capsys, flag):
+    assert f"{flag} is empty: give a file" in error_of(capsys, "table", "sigmorphon2016", str(results2016), f"{flag}=")
+
+
 def test_single_models_are_set_beside_published_single_models_only(tmp_path, capsys):
     """Of CA single models were published, of CA-R votes only."""
     for model in ("ca", "ca-r"):

@@ -29,11 +29,12 @@ Options:
                     (columns as in experiments/NAME/published.tsv)
   --format=FORMAT   text, markdown, tsv, or html: a page with our accuracy drawn against the published
                     one (needs the packages of il-morph[report]) [default: text]
-  --output=FILE     write the table to FILE instead of standard output
+  --output=FILE     write the table to FILE; - is standard output [default: -]
   --measured=FILE   write the runs to FILE too, a row each: epochs, minutes, accuracies, engine,
                     commit; runs that FILE lists already stay there unless they were made again
   --plot=FILE       draw our accuracy against the published one (SVG or PNG; needs matplotlib)
   --setting=NAME    setting of the picture (default: the first of the table)
+  --force           overwrite the files of --output and --plot
   -h --help         show this text
 """
 from __future__ import annotations
@@ -45,7 +46,7 @@ from pathlib import Path
 
 from il_morph.commands.arguments import Arguments, choice, parse_arguments
 from il_morph.errors import InputError
-from il_morph.files import write_atomically
+from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.report.table_page import table_page
 from il_morph.reproduction.against import against_blocks
 from il_morph.reproduction.by_language import language_blocks, language_tsv
@@ -58,28 +59,30 @@ from il_morph.reproduction.picture import FORMATS, draw_comparisons
 from il_morph.reproduction.published import Published, load_published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.tables import all_blocks, table_blocks, table_tsv
+from il_morph.results import RunFolder
 
 ALL, HTML = "all", "html"
+LIST = "measured.tsv"  # of a table, in a folder of several
 OF_PUBLISHED = ("--by-language", "--compare", "--published", "--plot")  # what sets our accuracy beside the published
 
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     layout = choice(args, "--format", (*LAYOUTS, HTML))
+    _check_files(args)
     if args["NAME"] == ALL:
         files = {args["--output"]: _all(args, layout)}
     else:
         files = _one(args, load_table(args["NAME"]), layout)
-    for path in sorted(filter(None, files)):  # all is known by now: nothing is written when something is wrong
+    for path in sorted({*files} - {STREAM}):  # all is known by now: nothing is written when something is wrong
         write_atomically(path, files[path])
-    sys.stdout.write(files.get(None, ""))
+    sys.stdout.write(files.get(STREAM, ""))
     return 0
 
 
 def _one(args: Arguments, table: PaperTable, layout: str) -> dict:
-    """What is to be written for one table: path (none: standard output) -> content."""
+    """What is to be written for one table: path -> content."""
     _check_plot(args, table)
-    _check_files(args)
     published = load_published(table, args["--published"])
     found = read_runs(table, args["RESULTS-ROOT"])
     files: dict = {}
@@ -137,7 +140,7 @@ def _all(args: Arguments, layout: str) -> str:
             raise InputError(f"{flag} belongs to one table: name it instead of {ALL!r}, or leave {flag} out")
     root, tables = Path(args["RESULTS-ROOT"]), []
     for name in NAMES:
-        places = [path for path in (root / name / "measured.tsv", root / name) if os.path.lexists(path)]
+        places = [path for path in (root / name / LIST, root / name) if os.path.lexists(path)]
         if places:
             table = load_table(name)
             tables.append((table, load_published(table), read_runs(table, places[0])))
@@ -166,9 +169,28 @@ def _check_choice(args: Arguments, runs: list[Run]) -> None:
 
 
 def _check_files(args: Arguments) -> None:
-    paths = [os.path.realpath(args[flag]) for flag in ("--measured", "--output", "--plot") if args[flag]]
-    if len(set(paths)) < len(paths):
+    """What is written has files of its own. --measured brings a list up to date: it may be there."""
+    given = {flag: args[flag] for flag in ("--measured", "--output", "--plot") if args[flag] is not None}
+    for flag, path in given.items():
+        if not path:
+            raise InputError(f"{flag} is empty: give a file, or leave {flag} out")
+    if len({*map(os.path.realpath, given.values())}) < len(given):
         raise InputError("two of --measured, --output and --plot name the same file: give each a file of its own")
+    for flag, path in given.items():
+        if flag != "--measured" and path != STREAM:
+            _refuse_input(args, Path(path))
+            refuse_to_overwrite(path, args["--force"])
+
+
+def _refuse_input(args: Arguments, path: Path) -> None:
+    """Not even --force overwrites what the table is made from: lists, published figures, files of runs."""
+    sources = [Path(args[name]) for name in ("RESULTS-ROOT", "--against", "--published") if args[name]]
+    read = [*sources, *(sources[0] / name / LIST for name in NAMES)]
+    real = Path(os.path.realpath(path))
+    if any(Path(os.path.realpath(source)) in real.parents for source in sources):
+        read += [*RunFolder(real.parent).remains(), RunFolder(real.parent).commit]
+    if os.path.exists(path) and any(os.path.samefile(path, source) for source in filter(os.path.exists, read)):
+        raise InputError(f"{path} is an input: the table is made from it; choose another name for what is written")
 
 
 def _check_plot(args: Arguments, table: PaperTable) -> None:
