@@ -185,9 +185,36 @@ def test_usage(table):
     (["--jobs"], "--jobs takes a value"),
     (["--slurm=yes"], "--slurm takes no value"),
     (["--epochs=3"], "unknown option --epochs"),
+    (["--sbatch-options=--mem=4G"], "--sbatch-options belongs to --slurm: leave it out"),
+    (["--slurm", "--sbatch-options=--comment='x"], "--sbatch-options: No closing quotation in"),
 ])
 def test_bad_options(options, message):
     assert message in refusal("sigmorphon2016", "--dry-run", *options)
+
+
+@pytest.mark.parametrize("option, what_to_do", [
+    ("--model=ca-r", "choose models with --models"),
+    ("--dynet-seed=9", "choose seeds with --seeds"),
+    ("--seeds=1-3", "choose seeds with --seeds"),
+    ("--seed=1-3", "choose seeds with --seeds"),
+    ("--jobs=2", "give --jobs before --"),
+    ("--force", "give --force before --"),
+    ("--test-path=x", "--data names the folder of the data"),
+    ("--reload-path=x", "leave it out"),
+    ("--sigm2017format", "leave it out"),
+    ("--columns=input,output", "leave it out"),
+])
+def test_train_options_do_not_contradict_the_folder_of_a_run(option, what_to_do):
+    """A model is found by the name of its folder: what that says, and what the runner sets, is not for all runs."""
+    flag, _, value = option.partition("=")
+    for words in ([option], [flag, value]) if value else ([option],):
+        message = refusal("sigmorphon2016", "--dry-run", "--models=ca-d", "--", "--epochs=2", *words)
+        assert f"{flag} after -- " in message and what_to_do in message
+
+
+def test_a_mode_is_no_model():
+    command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", "--", "--mode=mle")
+    assert " --mode=mle " in command and " --model=ca-d " in command
 
 
 def test_missing_data_is_named_before_anything_starts(tmp_path):

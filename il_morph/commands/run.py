@@ -4,7 +4,8 @@ Usage:
   il-morph run [options] TABLE [-- TRAIN-OPTIONS...]
 
 Without options: the whole table with the settings of the paper. Starting again continues.
-TRAIN-OPTIONS go to il-morph train and take precedence over those of the table.
+TRAIN-OPTIONS go to il-morph train and take precedence over those of the table; what the name
+of a run's folder says (model, seed) and what is set for each run is chosen with options.
 
 Arguments:
   TABLE  sigmorphon2016, sigmorphon2017, celex or lemmatization; `il-morph run TABLE --help`
@@ -54,21 +55,30 @@ PROJECT = "IL_MORPH_PROJECT"  # set by bin/run_TABLE.sh: the folder with data an
 SOME_FAILED, STOPPED = 1, 130
 MAX_SEED = 2**32 - 1
 SAMPLED = 200  # finished runs that the remaining time is learnt from
+OWN_FORMAT = "a table has a format of its own: leave it out"
+SET_FOR_EACH_RUN = {  # flags of il-morph train, and what to do instead
+    "--model": "choose models with --models", "--dynet-seed": "choose seeds with --seeds",
+    "--seeds": "choose seeds with --seeds before --", "--jobs": "give --jobs before --",
+    "--force": "give --force before --", "--test-path": "--data names the folder of the data",
+    "--reload-path": "the table says what a model starts from: leave it out", "--sigm2017format": OWN_FORMAT,
+    "--no-feat-format": OWN_FORMAT, "--columns": OWN_FORMAT, "--feature-separator": OWN_FORMAT}
 
 
 def run(argv: list[str]) -> int:
     options, train_options = split_arguments(argv)
     args = parse(options)
+    refuse_contradictions(train_options)
+    for_sbatch = sbatch_options(args)
     table = load_table(args["TABLE"])
     slots = optional(integer, args, "--jobs", None, 1)
     plan = Plan(table, selection(table, args, train_options))
     if args["--dry-run"]:
         return print_commands(plan.to_do(again=args["--force"]))
     plan.check_data()
-    return carry_out(plan, args, slots)
+    return carry_out(plan, args, slots, for_sbatch)
 
 
-def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
+def carry_out(plan: Plan, args: Arguments, slots: Optional[int], for_sbatch: Sequence[str]) -> int:
     from il_morph.reproduction.finish import finish_table
     from il_morph.reproduction.processes import forget, make_folder
     from il_morph.reproduction.slurm import submit
@@ -82,7 +92,7 @@ def carry_out(plan: Plan, args: Arguments, slots: Optional[int]) -> int:
     if not jobs:
         print("all of these runs are finished", file=sys.stderr)
     elif args["--slurm"]:
-        return submit(table.name, data, results, jobs, slots, sbatch_options(args))
+        return submit(table.name, data, results, jobs, slots, for_sbatch)
     else:
         code = train_here(plan, jobs, slots or cores())
     return code if code == STOPPED else finish_table(table, data, results) or code
@@ -145,6 +155,14 @@ def parse(options: Sequence[str]) -> Arguments:
     return args
 
 
+def refuse_contradictions(train_options: Sequence[str]) -> None:
+    """What tells runs apart, and what is set for each of them, cannot be the same for all. Flags may be shortened."""
+    for given in (option.split("=")[0] for option in train_options if re.match(r"--\w", option)):
+        meant = [flag for flag in SET_FOR_EACH_RUN if flag.startswith(given) and given != "--mode"]
+        if meant:
+            raise InputError(f"{given} after -- contradicts what is set for each run: {SET_FOR_EACH_RUN[meant[0]]}")
+
+
 def selection(table: PaperTable, args: Arguments, train_options: Sequence[str]) -> Selection:
     engine = choice(args, "--engine", ("dynet", "native")) if args["--engine"] is not None else None
     languages = "--tasks" if args["--tasks"] else "--languages"
@@ -189,6 +207,8 @@ def seeds(args: Arguments, table: PaperTable) -> list[str]:
 
 
 def sbatch_options(args: Arguments) -> list[str]:
+    if args["--sbatch-options"] and not args["--slurm"]:
+        raise InputError("--sbatch-options belongs to --slurm: leave it out, or give --slurm")
     try:
         return shlex.split(args["--sbatch-options"] or "")
     except ValueError as error:
