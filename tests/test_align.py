@@ -71,6 +71,8 @@ def test_try_reverse_aligns_at_the_end(tmp_path, capsys):
     (["--align-expert", "--most=99999999999999999999"], "--most takes a whole number from 1 up to 1000000"),
     (["--most=3"], "--most belongs to --align-expert"),
     (["--align-cls", "--iterations=3"], "--iterations belongs to --align-smart"),
+    (["--align-cls", "--dynet-seed=5"], "--dynet-seed belongs to --align-smart"),
+    (["--align-expert", "--dynet-seed=5"], "--dynet-seed belongs to --align-smart"),
     (["--align-expert", "--try-reverse"], "--try-reverse does not go with --align-expert"),
 ])
 def test_errors(file, flags, message):

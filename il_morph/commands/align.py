@@ -82,8 +82,9 @@ def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) ->
         raise InputError("--try-reverse does not go with --align-expert, which aligns nothing: leave out one of them")
     if args["--most"] and not args["--align-expert"]:
         raise InputError("--most belongs to --align-expert: leave it out")
-    if args["--iterations"] and (aligner != "smart" or args["--align-expert"]):
-        raise InputError("--iterations belongs to --align-smart: leave it out")
+    for flag in ("--iterations", "--dynet-seed"):
+        if args[flag] is not None and (aligner != "smart" or args["--align-expert"]):
+            raise InputError(f"{flag} belongs to --align-smart: leave it out")
 
 
 def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:

@@ -25,8 +25,8 @@ Options:
                     ␣ is a blank
   --compare         of two files of predictions: is the second better? Paired bootstrap and
                     McNemar's exact test
-  --resamples=N     resamples of the bootstrap [default: 10000]
-  --seed=N          seed of the bootstrap [default: 1]
+  --resamples=N     with --compare: resamples of the bootstrap (default 10000)
+  --seed=N          with --compare: seed of the bootstrap (default 1)
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output; or input, output
   --columns=LIST    the columns, for example input,features,output; - is one to be ignored; without
@@ -45,7 +45,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Optional
 
-from il_morph.commands.arguments import Arguments, choice, integer, parse_arguments, way_of_reading
+from il_morph.commands.arguments import Arguments, choice, integer, optional, parse_arguments, way_of_reading
 from il_morph.data.formats import Way, read_data
 from il_morph.errors import InputError
 from il_morph.evaluation.analysis import Group, correct_lines, groups_of
@@ -87,10 +87,14 @@ def _check_flags(args: Arguments, layout: str) -> None:
         raise InputError(f"--format=tsv is one table: give {given[0]} or {given[1]}, or take --format=json")
     if args["--compare"] and len(args["PREDICTIONS"]) != 2:
         raise InputError(f"--compare takes two files of predictions, not {len(args['PREDICTIONS'])}")
+    for flag in ("--resamples", "--seed"):
+        if args[flag] is not None and not args["--compare"]:
+            raise InputError(f"{flag} belongs to --compare: leave it out")
 
 
 def _findings(args: Arguments, way: Way) -> Findings:
-    resamples, seed = integer(args, "--resamples", 100, 10_000_000), integer(args, "--seed", 0)
+    resamples = optional(integer, args, "--resamples", 10_000, 100, 10_000_000)
+    seed = optional(integer, args, "--seed", 1, 0)
     data = read_data(args["GOLD"], way, need_output=True)
     gold, names = gold_entries(data), args["PREDICTIONS"]
     predictions = [read_predictions(name, data.format, way.unicode) for name in names]
