@@ -117,6 +117,41 @@ def test_parts_are_only_overwritten_with_force(file, capsys, tmp_path):
     assert len(split(capsys, "--force", file, tmp_path / "parts")) == 3
 
 
+@pytest.mark.parametrize("flags", [[], ["--force"]])
+def test_no_part_of_another_split_stays_beside_the_parts(file, capsys, tmp_path, flags):
+    """Its lemmas would be in the training data too."""
+    old = split(capsys, file, tmp_path / "parts")
+    for part in ([] if flags else ["train.tsv", "dev.tsv"]):
+        (tmp_path / "parts" / part).unlink()
+    there = sorted((tmp_path / "parts").iterdir())
+    message = error_of(capsys, "split", "--parts=50,50", *flags, str(file), str(tmp_path / "parts"))
+    assert message.startswith(f"{tmp_path / 'parts' / 'test.tsv'} is no part of this split but has lines of ")
+    assert "move it away, or choose another folder" in message
+    assert sorted((tmp_path / "parts").iterdir()) == there, "nothing is written"
+    assert all(path.read_bytes() == old[path.name] for path in there)
+
+
+def test_data_of_another_origin_may_lie_beside_the_parts(file, capsys, caplog, tmp_path):
+    other = tmp_path / "parts" / "test.tsv"
+    other.parent.mkdir()
+    other.write_text("another\tothers\tN;PL\n")
+    assert set(split(capsys, "--parts=50,50", file, tmp_path / "parts")) == {"train.tsv", "dev.tsv"}
+    assert f"{other} is no part of this split and stays as it is" in caplog.text
+    assert other.read_text() == "another\tothers\tN;PL\n"
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["FILE", ""], "FOLDER is empty: give a folder, or leave it out"),
+    (["", "parts"], "FILE is empty: give a file, or - for standard input"),
+    ([""], "FILE is empty: give a file, or - for standard input"),
+    (["."], ". is no file"),
+])
+def test_paths_that_are_none(file, capsys, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert error_of(capsys, "split", *(str(file) if each == "FILE" else each for each in arguments)).startswith(message)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["--parts=80,10"], "--parts takes two or three percentages that sum to 100, as in 80,10,10, not '80,10'"),
     (["--parts=100"], "--parts takes two or three percentages"),

@@ -35,11 +35,20 @@ from il_morph.errors import InputError
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     by = optional(choice, args, "--split-by", None, (LEMMA, LINE))
+    refuse_empty(args)
     folder = args["FOLDER"] or folder_for(args["FILE"])
     parts = split_file(args["FILE"], folder, way_of_reading(args), shares(args), integer(args, "--seed", 0), by,
                        args["--force"])
     print("\n".join(map(str, parts.values())))
     return 0
+
+
+def refuse_empty(args: Arguments) -> None:
+    """A path that a script left empty is not one that was left out."""
+    if not args["FILE"]:
+        raise InputError("FILE is empty: give a file, or - for standard input")
+    if args["FOLDER"] == "":
+        raise InputError("FOLDER is empty: give a folder, or leave it out")
 
 
 def shares(args: Arguments) -> list[float]:

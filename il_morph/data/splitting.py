@@ -85,6 +85,7 @@ class SplitFile:
     data: Data
     split: Split
     targets: dict[str, Path]  # of each part
+    others: list[Path]  # where parts would be that it does not have
     seed: int
 
     def samples(self, part: str) -> list[Sample]:
@@ -97,6 +98,7 @@ class SplitFile:
     def refuse_others(self, force: bool) -> None:
         """Files with the names of the parts are only overwritten when asked to, unless they are the parts."""
         self._refuse_itself()
+        self._refuse_other_split()
         for name, target in self.targets.items():
             if not (target.is_file() and read_bytes(target) == self.part(name)):
                 refuse_to_overwrite(target, force)
@@ -104,6 +106,7 @@ class SplitFile:
     def refuse_all(self, force: bool) -> None:
         """The same, parts or not."""
         self._refuse_itself()
+        self._refuse_other_split()
         for target in self.targets.values():
             refuse_to_overwrite(target, force)
 
@@ -114,11 +117,21 @@ class SplitFile:
                 raise InputError(f"{self.path} is the file that is to be split, and one of its parts would be written "
                                  "over it; choose another folder")
 
+    def _refuse_other_split(self) -> None:
+        """No part that an earlier split had and this one has not stays beside parts with its lines."""
+        lines = {line for line in lines_of(self.content)[self.data.first_line - 1:] if line.strip()}
+        for path in filter(os.path.isfile, self.others):
+            if not lines.isdisjoint(lines_of(read_bytes(path))):
+                raise InputError(f"{path} is no part of this split but has lines of {self.data.name}, which are in the "
+                                 "other parts now; delete it or move it away, or choose another folder")
+
     def write(self) -> None:
         """Write the parts, and say so."""
         for name, target in self.targets.items():
             write_atomically(target, self.part(name))
         report(self.data, self.split, self.targets, self.seed)
+        for path in filter(os.path.isfile, self.others):
+            log.warning("%s is no part of this split and stays as it is", path)
 
 
 def split_in_memory(path: PathLike, folder: PathLike, way: Way, splitting: Splitting) -> SplitFile:
@@ -126,8 +139,10 @@ def split_in_memory(path: PathLike, folder: PathLike, way: Way, splitting: Split
     content = read_bytes(path)
     data = read_data(path, way, need_output=True, content=content)
     split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
-    targets = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in split.parts}
-    return SplitFile(path, content, data, split, targets, splitting.seed)
+    places = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in NAMES}
+    targets = {name: places[name] for name in split.parts}
+    others = [place for name, place in places.items() if name not in split.parts]
+    return SplitFile(path, content, data, split, targets, others, splitting.seed)
 
 
 def split_file(path: PathLike, folder: PathLike, way: Way = RECOGNISED, shares: Sequence[float] = SHARES, seed: int = 1,
@@ -149,11 +164,16 @@ def suffix_of(path: PathLike) -> str:
 
 def part_of(content: bytes, data: Data, numbers: Sequence[int]) -> bytes:
     """The lines of these samples, below the header row if there is one."""
-    if content.startswith(BYTE_ORDER_MARK):
-        content = content[len(BYTE_ORDER_MARK):]
-    lines = [line + b"\n" for line in content.split(b"\n")]
+    lines = [line + b"\n" for line in lines_of(content)]
     header = lines[:data.first_line - 1]
     return b"".join([*header, *(lines[data.first_line - 1 + number] for number in numbers)])
+
+
+def lines_of(content: bytes) -> list[bytes]:
+    """As they are in the file, without what ends them and without a byte order mark."""
+    if content.startswith(BYTE_ORDER_MARK):
+        content = content[len(BYTE_ORDER_MARK):]
+    return content.split(b"\n")
 
 
 def report(data: Data, split: Split, targets: dict[str, Path], seed: int) -> None:
@@ -168,4 +188,6 @@ def folder_for(path: PathLike) -> Path:
     """`swedish-split` beside `swedish.tsv`."""
     if str(path) == STREAM:
         raise InputError(f"{name_of(path)} has no name: give the folder for the parts as well")
+    if not Path(path).name:
+        raise InputError(f"{path} is no file: give the one that is to be split")
     return Path(path).with_name(f"{Path(path).stem}-split")
