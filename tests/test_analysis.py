@@ -130,6 +130,12 @@ def test_mcnemar_counts_all_divisions(first, second):
     assert mcnemar(first, second) == pytest.approx(uneven / 2**total)
 
 
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_mcnemar_is_exact(first, second):
+    total, fewer = first + second, min(first, second)
+    assert mcnemar(first, second) == min(1.0, 2 * sum(math.comb(total, k) for k in range(fewer + 1)) / 2**total)
+
+
 def test_mcnemar_by_hand():
     assert mcnemar(0, 0) == 1
     assert mcnemar(0, 5) == pytest.approx(2 / 32)

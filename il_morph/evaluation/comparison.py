@@ -57,7 +57,11 @@ def compare(first: Sequence[bool], second: Sequence[bool], resamples: int = 10_0
 def mcnemar(only_first: int, only_second: int) -> float:
     """Two-sided: how likely is a division of the lines on which they differ at least as uneven as this?"""
     total, fewer = only_first + only_second, min(only_first, only_second)
-    return min(1.0, 2 * sum(math.comb(total, number) for number in range(fewer + 1)) / 2**total)
+    divisions = so_far = 1  # with `number` lines on the smaller side, from those with one less; integers are exact
+    for number in range(1, fewer + 1):
+        divisions = divisions * (total - number + 1) // number
+        so_far += divisions
+    return min(1.0, 2 * so_far / 2**total)
 
 
 def bootstrap(lines: int, only_first: int, only_second: int, resamples: int, seed: int) -> list[int]:
