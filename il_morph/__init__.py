@@ -60,22 +60,27 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
     `epochs=20`, `test_path="test.tsv"`, `sigm2017format=True`, `pos_emb=False` (that is --no-pos-emb),
     `beam_widths=(4, 10)`, `dynet_seed=1`; `seeds="1-5"` gives five models that vote.
     """
-    from il_morph.commands.train import run
+    from il_morph.commands import train as command
     from il_morph.errors import InputError
 
-    words = [word for name, value in {"model": model, **flags}.items() for word in _flag(name, value)]
-    if run(["train", *words, *(str(path) for path in (train, dev, results) if path is not None)]):
+    known = {word.split("=")[0] for word in (command.__doc__ or "").split() if word.startswith("--")}
+    words = [word for name, value in {"model": model, **flags}.items() for word in _flag(name, value, known)]
+    if command.run(["train", *words, *(str(path) for path in (train, dev, results) if path is not None)]):
         raise InputError(f"not all trainings in {results} have ended well: see the train.log of each")
     return load(results)
 
 
-def _flag(name: str, value: Any) -> list[str]:
-    """A flag of the command line; None leaves it to its default."""
-    flag = name.replace("_", "-")
-    if value is None or isinstance(value, bool):
-        return [] if value is None else [f"--{flag}" if value else f"--no-{flag}"]
+def _flag(name: str, value: Any, known: set[str]) -> list[str]:
+    """A flag of the command line; None leaves it to its default, and so does False where there is no --no- form."""
+    flag, opposite = f"--{name.replace('_', '-')}", f"--no-{name.replace('_', '-')}"
+    if value is None:
+        return []
+    if value is False and (opposite in known or flag in known):
+        return [opposite] if opposite in known else []
+    if isinstance(value, bool):
+        return [flag]
     listed = value if isinstance(value, (list, tuple)) else [value]
-    return [f"--{flag}={','.join(map(str, listed))}"]
+    return [f"{flag}={','.join(map(str, listed))}"]
 
 
 def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None) -> Scores:

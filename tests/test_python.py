@@ -61,11 +61,26 @@ def test_a_short_script_trains_loads_predicts_and_evaluates(data: Data, tmp_path
 @pytest.mark.parametrize("flags, message", [({"epocs": 1}, "unknown flag --epocs"),
                                             ({"epochs": "many"}, "--epochs takes"),
                                             ({"il_rules": "none"}, "--il-rules takes"),
-                                            ({"force": False}, "--no-force"), ({"model": "best"}, "--model takes")])
+                                            ({"forse": False}, "unknown flag --forse"),
+                                            ({"no_force": False}, "unknown flag --no-force"),
+                                            ({"model": "best"}, "--model takes")])
 def test_train_from_python_has_the_errors_of_the_command(data, tmp_path, flags, message):
     with pytest.raises(il_morph.InputError, match=message):
         il_morph.train(data("train"), data("dev"), tmp_path / "results", **flags)
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("flags, words", [
+    ({"force": False, "il_bias_inserts": False}, []), ({"force": True}, ["--force"]), ({"epochs": None}, []),
+    ({"pos_emb": False}, ["--no-pos-emb"]), ({"pos_emb": True}, ["--pos-emb"]),
+    ({"baseline": False}, ["--no-baseline"]), ({"no_baseline": False}, []),
+    ({"beam_widths": (4, 10)}, ["--beam-widths=4,10"])])
+def test_a_false_flag_is_its_opposite_or_left_out(monkeypatch, tmp_path, flags, words):
+    given = []
+    monkeypatch.setattr("il_morph.commands.train.run", lambda argv: given.extend(argv) or 1)
+    with pytest.raises(il_morph.InputError, match="not all trainings"):
+        il_morph.train("train", "dev", tmp_path, **flags)
+    assert given == ["train", "--model=ca-r", *words, "train", "dev", str(tmp_path)]
 
 
 def test_evaluate_takes_a_file_or_a_list_of_outputs(data):
@@ -121,6 +136,22 @@ def test_nbest_has_outputs_probabilities_and_actions(predictor):
     for n, mass in ((0, None), (None, 0), (None, 1.5)):
         with pytest.raises(il_morph.InputError, match="takes"):
             predictor.nbest(items, n, mass=mass)
+
+
+@pytest.mark.parametrize("ask", [
+    lambda m: m.predict(ITEMS, beam_width=-3), lambda m: m.predict(ITEMS, beam_width=1001),
+    lambda m: m.predict(ITEMS, beam_width=2.5), lambda m: m.nbest(ITEMS, n=10**6), lambda m: m.nbest(ITEMS, n=2.5),
+    lambda m: m.nbest(ITEMS, beam_width=-1), lambda m: m.nbest(ITEMS, mass=0.5, beam_width=10**6),
+    lambda m: m.paradigm("walk", beam_width=-1), lambda m: m.score([("a", "V;PST", "b")], beam_width=0)])
+def test_the_bounds_are_those_of_the_command(predictor, ask):
+    with pytest.raises(il_morph.InputError, match=r"(n|beam_width) takes a whole number from [01] to 1000, not "):
+        ask(predictor)
+
+
+def test_a_beam_of_0_is_greedy_search(predictor):
+    greedy = [found[0].output for found in predictor.ranked([Sample(*item, None) for item in ITEMS], 1, 0)]
+    assert predictor.predict(ITEMS, beam_width=0) == greedy
+    assert [[each.output for each in found] for found in predictor.nbest(ITEMS, beam_width=0)] == [[o] for o in greedy]
 
 
 @pytest.mark.parametrize("mass", [0.05, 0.3, 0.6])
@@ -212,6 +243,14 @@ def test_the_vote_is_that_of_the_paper():
             output: of_item.count(output) for output in of_item}
     assert [form.output for form in Vote(members).paradigm("walk")] == [
         vote(of) for of in zip(*([form.output for form in member.paradigm("walk")] for member in members))]
+
+
+def test_outputs_are_scored_by_an_average_and_not_by_a_vote():
+    members = [Predictor(ending_model(seed)) for seed in range(2)]
+    items = [("walk", "V;PST", "walk")]
+    assert Average(members).score(items)[0].best <= 0
+    with pytest.raises(il_morph.InputError, match='models that vote .* combine="average"'):
+        Vote(members).score(items)
 
 
 def test_the_average_of_a_model_with_itself_is_the_model():

@@ -15,7 +15,7 @@ from il_morph.model.combination import Average
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import describe
-from il_morph.model.settings import FIXED
+from il_morph.model.settings import FIXED, MAX_BEAM_WIDTH
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.actions import END
 from tests.cli import as_2017, error_of
@@ -94,7 +94,7 @@ def test_any_output_has_the_probability_of_all_its_sequences(seed, word, output,
 @given(st.integers(0, 1000), st.text("walk", max_size=4), st.text("walk", max_size=4))
 def test_a_wider_beam_never_finds_less(seed, word, output):
     predictor = Predictor(random_model(seed))
-    scores = [predictor.score([(word, "V;PST", output)], width)[0] for width in (1, 2, 8, EXACT)]
+    scores = [predictor.score([(word, "V;PST", output)], width)[0] for width in (1, 2, 8, MAX_BEAM_WIDTH)]
     for narrow, wide in zip(scores, scores[1:]):
         assert narrow.best <= scores[-1].best + 1e-4 and narrow.total <= scores[-1].total + 1e-4
         assert wide.best <= wide.total + 1e-6 <= 1e-3
@@ -105,7 +105,8 @@ def test_the_probabilities_of_all_outputs_sum_to_one():
     model = random_model(samples=[Sample("a", "N;PL", "b")])
     model.weights["output.b"][:] = 0
     model.weights["output.W"][:] = 0
-    scores = Predictor(model).score([("a", "N;PL", output) for output in ("", "a", "b", "aa", "ab", "ba", "bb")], EXACT)
+    items = [("a", "N;PL", output) for output in ("", "a", "b", "aa", "ab", "ba", "bb")]
+    scores = Predictor(model).score(items, MAX_BEAM_WIDTH)
     shares = [math.exp(score.total) for score in scores]
     # before END four actions, at END three, all of the same probability
     assert shares[0] == pytest.approx(1 / 4 * 1 / 3, abs=1e-5)

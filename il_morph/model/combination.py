@@ -5,7 +5,7 @@ import logging
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -18,7 +18,8 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.inference import AnyInference
 from il_morph.model.modelfile import load_model
-from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, up_to_mass
+from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, Score, up_to_mass
+from il_morph.model.scoring import SCORING_WIDTH
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.results import RunFolder
@@ -99,6 +100,10 @@ class Vote(AnyPredictor):
         answers = [member.ranked(samples, 1, beam_width, batch_size=batch_size) for member in self.members]
         voted = [voted_for([found[0] for found in of_sample]) for of_sample in zip(*answers)]
         return [up_to_mass(found, mass or 1)[:number] for found in voted]
+
+    def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
+        raise InputError('models that vote have no probability for an output that none of them has written: load them '
+                         'with combine="average" to score outputs, or load one of them')
 
     def __repr__(self) -> str:
         return f"<vote of {len(self.members)} models: {', '.join(map(repr, self.members))}>"

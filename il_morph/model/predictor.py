@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Callable, Optional, Union
 
 from il_morph.data.formats import DataFormat, Sample
@@ -19,6 +20,7 @@ from il_morph.model.modelfile import Model, load_model
 from il_morph.model.nwfst import NwfstInference
 from il_morph.model.scoring import SCORING_WIDTH, ways_to_write
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
+from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
 
@@ -49,6 +51,12 @@ def usable(sample: Sample, where: str) -> Sample:
     for name, text in (("input", sample.input), ("features", sample.tag), ("output", sample.output or "")):
         refuse_beyond_a_line(name, text)
     return sample
+
+
+def refuse_width(name: str, value: int, low: int) -> None:
+    """The bounds of the command line, for what is given by this name in Python."""
+    if not isinstance(value, Integral) or not low <= value <= MAX_BEAM_WIDTH:
+        raise InputError(f"{name} takes a whole number from {low} to {MAX_BEAM_WIDTH}, not {value!r}")
 
 
 class Unknown:
@@ -168,7 +176,8 @@ class AnyPredictor:
         return self.vocabularies[0].settings.unicode
 
     def predict(self, items: Iterable[Item], beam_width: int = BEAM_WIDTH) -> list[str]:
-        """The output for each (input, features); a plain string has no features."""
+        """The output for each (input, features); a plain string has no features. A beam of 0 is greedy search."""
+        refuse_width("beam_width", beam_width, 0)
         return [found[0].output for found in self.ranked(self._samples(items), 1, beam_width)]
 
     def nbest(self, items: Iterable[Item], n: Optional[int] = None, beam_width: Optional[int] = None,
@@ -181,13 +190,20 @@ class AnyPredictor:
         """
         if mass is not None and not 0 < mass <= 1:
             raise InputError(f"mass takes a share of the probability between 0 and 1, not {mass}")
-        if n is not None and n < 1:
-            raise InputError(f"n takes a number from 1 up, not {n}")
+        if n is not None:
+            refuse_width("n", n, 1)
         number = n or (BEAM_WIDTH if mass is None else None)
-        return self.ranked(self._samples(items), number, beam_width or max(BEAM_WIDTH, number or 0), mass)
+        width = max(BEAM_WIDTH, number or 0) if beam_width is None else beam_width
+        refuse_width("beam_width", width, 0)
+        return self.ranked(self._samples(items), number, width, mass)
+
+    def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
+        """The log probability of given outputs, for (input, features, output)."""
+        raise TypeError("a predictor is one model, or several")
 
     def paradigm(self, lemma: str, pos: Optional[str] = None, beam_width: int = BEAM_WIDTH) -> list[Form]:
         """The output for each feature bundle of the training data, those of one part of speech if it is given."""
+        refuse_width("beam_width", beam_width, 0)
         bundles = self.bundles(pos)
         samples = [normalised(sample_of((lemma, tag)), self.unicode) for tag in bundles]
         return [Form(tag, found[0].output, found[0].probability, count)
@@ -286,7 +302,7 @@ class Predictor(AnyPredictor):
         return found
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
-        """The log probability of given outputs, for (input, features, output)."""
+        refuse_width("beam_width", beam_width, 1)
         return self.scores([normalised(scored_sample(item), self.unicode) for item in items], beam_width)
 
     def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:
