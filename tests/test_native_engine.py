@@ -61,14 +61,19 @@ def test_without_numba_numpy_does_the_work(monkeypatch):
     assert engine_module.fastest_kernels() is kernels_numpy
 
 
-def test_where_nothing_can_be_written_compiled_kernels_are_kept_in_a_temporary_folder():
+def test_where_nothing_can_be_written_compiled_kernels_are_kept_in_a_temporary_folder(tmp_path):
     pytest.importorskip("numba")
     script = ("from numba.core import caching\n"
               "caching.CacheImpl._locator_classes = caching.CacheImpl._locator_classes[:1]  # NUMBA_CACHE_DIR alone\n"
               "from il_morph.engines.native.engine import fastest_kernels\n"
-              "print(fastest_kernels().NAME)\n")
-    process = subprocess.run([sys.executable, "-c", script], cwd=PROJECT, text=True, capture_output=True)
-    assert process.stdout == "Numba\n", process.stderr
+              "print(fastest_kernels().NAME)\n"
+              "import os, tempfile\n"
+              "print(*os.listdir(tempfile.gettempdir()))\n")
+    process = subprocess.run([sys.executable, "-c", script], cwd=PROJECT, text=True, capture_output=True,
+                             env={**os.environ, "TMPDIR": str(tmp_path)})
+    name, kept = process.stdout.splitlines()
+    assert name == "Numba" and kept.startswith("il-morph-numba-"), process.stderr
+    assert not list(tmp_path.iterdir()), "the folder goes with the process"
 
 
 @pytest.mark.parametrize("kernels", KERNELS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -34,6 +36,7 @@ def fastest_kernels(kind: str = "kernels") -> ModuleType:
     except RuntimeError:  # Numba finds no folder, the package's or the user's, in which to keep what it compiles
         numba_config = import_module("numba").config
         numba_config.CACHE_DIR = mkdtemp(prefix="il-morph-numba-")
+        atexit.register(shutil.rmtree, numba_config.CACHE_DIR, ignore_errors=True)
         return import_module(f"il_morph.engines.native.{kind}_numba")
 
 
