@@ -82,7 +82,7 @@ class RunFolder:
         return self.path / f"summary.{ending}"
 
     def seeds(self) -> list[RunFolder]:
-        """The folders of the runs that `il-morph train --seeds` has made below, named after their seeds, in order."""
+        """The folders of runs below, named after their seeds as by `il-morph train --seeds`, in order."""
         names = [path.name for path in self.path.glob("*") if path.name.isascii() and path.name.isdecimal()]
         return [RunFolder(self.path / name) for name in sorted(names, key=int)]
 

@@ -45,9 +45,9 @@ def votes_of(table: PaperTable, finished: Sequence[str]) -> list[Sequence[str]]:
 
 def finished_seeds(group: Path) -> list[str]:
     """The seeds that have finished with predictions for the test data, in order."""
-    seeds = [path.name for path in group.glob("*") if path.name.isascii() and path.name.isdecimal()]
-    part = _part_of([RunFolder(group / seed) for seed in seeds])
-    return sorted((seed for seed in seeds if _is_finished(RunFolder(group / seed), part)), key=int)
+    seeds = RunFolder(group).seeds()
+    part = _part_of(seeds)
+    return [seed.path.name for seed in seeds if _is_finished(seed, part)]
 
 
 def vote(group: Path, seeds: Sequence[str], gold: Path, fmt: DataFormat) -> None:
