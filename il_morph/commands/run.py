@@ -48,12 +48,12 @@ from il_morph.locks import require_locks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
 from il_morph.reproduction.plan import Job, Plan, Selection
 from il_morph.reproduction.remaining import Experience
+from il_morph.reproduction.runs import ENGINES
 from il_morph.results import ResultsTree
 
 END_OF_OPTIONS = "--"
 PROJECT = "IL_MORPH_PROJECT"  # set by bin/run_TABLE.sh: the folder with data and results
 SOME_FAILED, STOPPED = 1, 130
-MAX_SEED = 2**32 - 1
 SAMPLED = 200  # finished runs that the remaining time is learnt from
 OWN_FORMAT = "a table has a format of its own: leave it out"
 SET_FOR_EACH_RUN = {  # flags of il-morph train, and what to do instead
@@ -164,7 +164,7 @@ def refuse_contradictions(train_options: Sequence[str]) -> None:
 
 
 def selection(table: PaperTable, args: Arguments, train_options: Sequence[str]) -> Selection:
-    engine = choice(args, "--engine", ("dynet", "native")) if args["--engine"] is not None else None
+    engine = choice(args, "--engine", ENGINES) if args["--engine"] is not None else None
     languages = "--tasks" if args["--tasks"] else "--languages"
     known = list(dict.fromkeys(system.model for system in table.systems))
     return Selection(
@@ -200,6 +200,8 @@ def words_of(text: str) -> list[str]:
 def seeds(args: Arguments, table: PaperTable) -> list[str]:
     if args["--seeds"] is None:
         return table.seeds
+    from il_morph.training.experiment import MAX_SEED
+
     words = words_of(args["--seeds"])
     if not words or not all(re.fullmatch("[0-9]{1,10}", word) and int(word) <= MAX_SEED for word in words):
         raise InputError(f"--seeds takes whole numbers up to {MAX_SEED} with commas between, not {args['--seeds']!r}")
