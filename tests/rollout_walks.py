@@ -3,7 +3,7 @@ from functools import lru_cache
 from math import inf
 from random import Random
 
-from experiments.benchmark.simple_search import OneByOne, Path, finish_greedily
+from experiments.benchmark.simple_search import Path, finish_greedily
 from il_morph.data.formats import Sample
 from il_morph.model.inference import Inference
 from il_morph.model.settings import TrainingSettings
@@ -12,6 +12,7 @@ from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.transitions.expert import DELETE, Expert, matched, optimal_actions
 from tests.random_models import random_model
+from tests.steps import OneByOne
 
 PAIRS = [Sample("sing", "V;PST;3", "sang"), Sample("mouse", "N;PL", "mice"), Sample("walk", "V;PST", "walked"),
          Sample("go on", "V;PRS;3", "goes on"), Sample("a", "N;PL", "aa"), Sample("tall", "ADJ;CMPR", "a")]

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from experiments.benchmark.simple_search import beam, greedy
 from il_morph.data.formats import Sample
 from il_morph.model.architectures import KINDS, architecture_of, inference_of
 from il_morph.model.modelfile import Model, load_model, save_model
@@ -26,6 +26,7 @@ from il_morph.training.likelihood import GoldTeacher, step_losses
 from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, STEP, UNK
 from il_morph.transitions.systems import CITED_SYSTEMS
 from tests.random_models import SAMPLES, SMALL, instances_of, random_actions
+from tests.steps import OneByOne, step_log_probabilities
 from tests.test_inference import bulk_log_probabilities, edge_cases
 
 TOLERANCE = 1e-5

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import il_morph
-from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from experiments.benchmark.simple_search import beam, greedy
 from il_morph.data.formats import Sample
 from il_morph.model.inference import Inference
 from il_morph.model.modelfile import save_model
@@ -12,6 +12,7 @@ from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode, describe, execute
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_model
+from tests.steps import OneByOne, step_log_probabilities
 
 TOLERANCE = 1e-5
 WORDS = ["", "a", "walk", "mouse", "sing", "go on", "tüll", "mousemousemouse", "ü", "so", "gone", "kin"]

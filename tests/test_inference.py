@@ -2,12 +2,13 @@
 import numpy as np
 import pytest
 
-from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from experiments.benchmark.simple_search import beam, greedy
 from il_morph.data.formats import Sample
 from il_morph.model.inference import Inference
 from il_morph.model.search import decode
 from il_morph.transitions.actions import END, MAX_ACTIONS, UNK
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_actions, random_model
+from tests.steps import OneByOne, step_log_probabilities
 
 TOLERANCE = 1e-5
 

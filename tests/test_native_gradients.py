@@ -44,8 +44,17 @@ def loss_of(network, kind, instances):
 
 def loss_and_gradients(network, kind, instances):
     loss, dscores = loss_of(network, kind, instances)
-    gradients = network.backward(dscores).multiplied_out(network.arrays)
-    return loss, network.layout.unpack(gradients)
+    return loss, network.layout.unpack(multiplied_out(network.backward(dscores), network.arrays))
+
+
+def multiplied_out(gradients, arrays):
+    """The gradients of all arrays."""
+    dense = {name: np.zeros_like(array) for name, array in arrays.items()}
+    for name, (x, d) in gradients.factors.items():
+        dense[name] += x.T @ d
+    for name, (rows, sums) in gradients.tables.items():
+        dense[name][rows] = sums
+    return dense
 
 
 def close(ours, others, tolerance):

@@ -11,7 +11,6 @@ dy = pytest.importorskip("dynet")
 import il_morph.engines.dynet.cells as cells_module
 import il_morph.engines.dynet.network as network_module
 import il_morph.sample
-from experiments.benchmark.simple_search import step_log_probabilities
 from experiments.benchmark.stock_model import StockModel
 from il_morph.data.formats import SIGMORPHON2017, Sample, read_samples
 from il_morph.model.architecture import Architecture
@@ -23,6 +22,7 @@ from tests.dynet_models import DynetModel, fresh_network, learner_of, loss_of
 from tests.random_models import SAMPLES, SETTINGS, SMALL, instances_of, random_actions, random_model
 from tests.reference_models import read_reference, reference_models
 from tests.shared import SHARED, needs_shared
+from tests.steps import step_log_probabilities
 
 CA_D = TrainingSettings(il_beta=1.0)
 MEDIUM = {"input": 30, "action_input": 30, "feat_input": 10, "enc_hidden": 40, "dec_hidden": 40}

@@ -9,7 +9,6 @@ import threading
 import pytest
 
 import il_morph
-from experiments.benchmark.simple_search import OneByOne, step_log_probabilities
 from il_morph.data.formats import Sample
 from il_morph.evaluation.voting import vote
 from il_morph.model import threads
@@ -18,6 +17,7 @@ from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Prediction, Predictor, merged, up_to_mass
 from tests.cli import DEV, Data
 from tests.random_models import TAGGED, random_model
+from tests.steps import OneByOne, step_log_probabilities
 from tests.test_decoding import ending_model
 
 SCRIPT = """

@@ -4,7 +4,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from experiments.benchmark.simple_search import OneByOne, beam, greedy, step_log_probabilities
+from experiments.benchmark.simple_search import beam, greedy
 from il_morph.data.formats import Sample
 from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.predictor import Predictor
@@ -15,6 +15,7 @@ from il_morph.training.likelihood import ExpertTeacher, GoldTeacher, step_losses
 from il_morph.transitions.expert import Expert, matched, optimal_actions, regrets
 from tests.reference_models import converted, read_reference, reference_models
 from tests.shared import SHARED, needs_shared
+from tests.steps import OneByOne, step_log_probabilities
 
 pytestmark = needs_shared
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.benchmark.simple_search import OneByOne, step_log_probabilities
 from il_morph.commands import main
 from il_morph.data.formats import Sample
 from il_morph.errors import InputError
@@ -20,6 +19,7 @@ from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.actions import END
 from tests.cli import as_2017, error_of
 from tests.random_models import SETTINGS, TAGGED, random_model, small_settings
+from tests.steps import OneByOne, step_log_probabilities
 
 EXACT = 10_000
 

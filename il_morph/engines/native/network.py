@@ -29,15 +29,6 @@ class Gradients:
     factors: Factors
     tables: TableGradients
 
-    def multiplied_out(self, arrays: Arrays) -> Arrays:
-        """The gradients of all arrays."""
-        gradients = {name: np.zeros_like(array) for name, array in arrays.items()}
-        for name, (x, d) in self.factors.items():
-            gradients[name] += x.T @ d
-        for name, (rows, sums) in self.tables.items():
-            gradients[name][rows] = sums
-        return gradients
-
 
 class Network:
     """The weights, and all that one update computes with them."""

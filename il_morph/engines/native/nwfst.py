@@ -53,9 +53,6 @@ class Gradients:
     read: np.ndarray
     scores: np.ndarray
 
-    def all(self) -> Weights:
-        return {**self.dense, "arcs": self.read.T @ self.scores}
-
     def norm(self) -> float:
         """Of all gradients that are clipped together."""
         squares = sum(float(np.vdot(array, array)) for name, array in self.dense.items() if is_clipped(name))
