@@ -212,6 +212,11 @@ def test_train_options_do_not_contradict_the_folder_of_a_run(option, what_to_do)
         assert f"{flag} after -- " in message and what_to_do in message
 
 
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_after_the_options_trains_nothing(flag):
+    assert "`il-morph train --help` shows the flags" in refusal("celex", "--dry-run", "--", flag)
+
+
 def test_a_mode_is_no_model():
     command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", "--", "--mode=mle")
     assert " --mode=mle " in command and " --model=ca-d " in command

@@ -42,7 +42,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from il_morph.commands.arguments import Arguments, UsageError, choice, integer, optional, parse_arguments
+from il_morph.commands.arguments import (
+    Arguments,
+    UsageError,
+    choice,
+    integer,
+    optional,
+    parse_arguments,
+    split_at_end_of_flags,
+)
 from il_morph.errors import InputError
 from il_morph.locks import require_locks
 from il_morph.reproduction.facts import NAMES, PaperTable, load_table
@@ -51,7 +59,6 @@ from il_morph.reproduction.remaining import Experience
 from il_morph.reproduction.runs import ENGINES
 from il_morph.results import ResultsTree
 
-END_OF_OPTIONS = "--"
 PROJECT = "IL_MORPH_PROJECT"  # set by bin/run_TABLE.sh: the folder with data and results
 SOME_FAILED, STOPPED = 1, 130
 SAMPLED = 200  # finished runs that the remaining time is learnt from
@@ -65,7 +72,7 @@ SET_FOR_EACH_RUN = {  # flags of il-morph train, and what to do instead
 
 
 def run(argv: list[str]) -> int:
-    options, train_options = split_arguments(argv)
+    options, train_options = split_at_end_of_flags(argv)
     args = parse(options)
     refuse_contradictions(train_options)
     for_sbatch = sbatch_options(args)
@@ -133,14 +140,6 @@ def print_commands(jobs: Sequence[Job]) -> int:
     return 0
 
 
-def split_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Options, and what comes after `--`."""
-    if END_OF_OPTIONS not in argv:
-        return list(argv), []
-    end = list(argv).index(END_OF_OPTIONS)
-    return list(argv[:end]), list(argv[end + 1:])
-
-
 def parse(options: Sequence[str]) -> Arguments:
     try:
         args = parse_arguments(__doc__, options)
@@ -157,6 +156,8 @@ def parse(options: Sequence[str]) -> Arguments:
 
 def refuse_contradictions(train_options: Sequence[str]) -> None:
     """What tells runs apart, and what is set for each of them, cannot be the same for all. Flags may be shortened."""
+    if {"-h", "--help"} & {*train_options}:
+        raise InputError("--help after -- trains nothing: `il-morph train --help` shows the flags of train")
     for given in (option.split("=")[0] for option in train_options if re.match(r"--\w", option)):
         meant = [flag for flag in SET_FOR_EACH_RUN if flag.startswith(given) and given != "--mode"]
         if meant:

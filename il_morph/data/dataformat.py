@@ -31,10 +31,6 @@ class DataFormat:
             return tuple(split_outside_brackets(tag, self.separator))
         return tuple(tag.split(self.separator))
 
-    def parse(self, line: str, where: str) -> Sample:
-        """Parse a line without its line end; `where` is its place for error messages."""
-        return self.sample(line.split("\t"), where)
-
     def sample(self, fields: Sequence[str], where: str) -> Sample:
         """The sample with these columns; an empty output counts as covered."""
         values = dict(zip(self.columns_of(fields, where), fields))
