@@ -74,13 +74,13 @@ def test_train_from_python_has_the_errors_of_the_command(data, tmp_path, flags, 
     ({"force": False, "il_bias_inserts": False}, []), ({"force": True}, ["--force"]), ({"epochs": None}, []),
     ({"pos_emb": False}, ["--no-pos-emb"]), ({"pos_emb": True}, ["--pos-emb"]),
     ({"baseline": False}, ["--no-baseline"]), ({"no_baseline": False}, []),
-    ({"beam_widths": (4, 10)}, ["--beam-widths=4,10"])])
+    ({"beam_widths": (4, 10)}, ["--beam-widths=4,10"]), ({"model": "ca-d"}, ["--model=ca-d"])])
 def test_a_false_flag_is_its_opposite_or_left_out(monkeypatch, tmp_path, flags, words):
     given = []
     monkeypatch.setattr("il_morph.commands.train.run", lambda argv: given.extend(argv) or 1)
     with pytest.raises(il_morph.InputError, match="not all trainings"):
         il_morph.train("train", "dev", tmp_path, **flags)
-    assert given == ["train", "--model=ca-r", *words, "train", "dev", str(tmp_path)]
+    assert given == ["train", *words, "train", "dev", str(tmp_path)]
 
 
 def test_evaluate_takes_a_file_or_a_list_of_outputs(data):
