@@ -1,5 +1,6 @@
 """Around a command: closed streams, devices as output, Ctrl-C, `python -OO`, too little memory, too long lines."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -36,8 +37,8 @@ def folder(tmp_path):
 
 
 def shell(command: str, **options) -> subprocess.CompletedProcess:
-    """With `il-morph` for the command of this checkout."""
-    command = command.replace("il-morph", f"'{sys.executable}' -m il_morph")
+    """With the word `il-morph` for the command of this checkout, whose folder may have that name, too."""
+    command = re.sub(r"(?<![\w/.-])il-morph(?= )", lambda _: f"'{sys.executable}' -m il_morph", command)
     return subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=120, **options)
 
 
