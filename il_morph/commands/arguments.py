@@ -63,6 +63,13 @@ def without_mark(value: Any) -> Any:
     return value[len(NO_FLAG):] if isinstance(value, str) and value.startswith(NO_FLAG) else value
 
 
+def refuse_empty(args: Arguments, advice: str, *names: str) -> None:
+    """A path that a script left empty is none, and not one that was left out."""
+    for name in names:
+        if args[name] == "":
+            raise InputError(f"{name} is empty: {advice}")
+
+
 def usage_error(doc: str, message: str) -> UsageError:
     """Arguments that fit the usage text by their number alone."""
     return UsageError(message, docopt.printable_usage(doc).strip())

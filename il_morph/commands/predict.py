@@ -40,7 +40,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments
+from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments, refuse_empty
 from il_morph.commands.streams import AT_ONCE, answer, way_for
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
@@ -100,9 +100,8 @@ def as_json(fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     request = Request.of(args)
+    refuse_empty(args, "give a file, or - for a stream", "--input", "--output")
     source, target = args["INPUT"] or args["--input"], args["OUTPUT"] or args["--output"] or STREAM
-    if not source or args["--output"] == "":
-        raise InputError(f"{'--output' if source else '--input'} is empty: give a file, or - for a stream")
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])

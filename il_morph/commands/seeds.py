@@ -20,6 +20,7 @@ from il_morph.locks import require_locks
 from il_morph.reproduction.plan import PlannedRun
 from il_morph.reproduction.processes import forget, make_folder
 from il_morph.reproduction.remaining import Experience
+from il_morph.reproduction.run_folders import stats_of
 from il_morph.results import RunFolder, search_name
 from il_morph.training.experiment import Experiment
 
@@ -149,11 +150,8 @@ def summary_of(root: RunFolder, runs: Sequence[PlannedRun], parts: Parts, search
 
 
 def accuracy_of(run: RunFolder, name: str) -> float:
-    try:
-        return float(json.loads(read_bytes(run.stats))["scores"][name]["accuracy"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise InputError(f"{run.stats} is not what il-morph train writes ({error!r}); "
-                         "delete it and run again") from error
+    with stats_of(run) as stats:
+        return float(stats["scores"][name]["accuracy"])
 
 
 def vote(root: RunFolder, runs: Sequence[PlannedRun], name: str, parts: Parts,

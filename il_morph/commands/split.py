@@ -27,7 +27,15 @@ Options:
 """
 from __future__ import annotations
 
-from il_morph.commands.arguments import Arguments, choice, integer, optional, parse_arguments, way_of_reading
+from il_morph.commands.arguments import (
+    Arguments,
+    choice,
+    integer,
+    optional,
+    parse_arguments,
+    refuse_empty,
+    way_of_reading,
+)
 from il_morph.data.splitting import LEMMA, LINE, folder_for, split_file
 from il_morph.errors import InputError
 
@@ -35,20 +43,13 @@ from il_morph.errors import InputError
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     by = optional(choice, args, "--split-by", None, (LEMMA, LINE))
-    refuse_empty(args)
+    refuse_empty(args, "give a file, or - for standard input", "FILE")
+    refuse_empty(args, "give a folder, or leave it out", "FOLDER")
     folder = args["FOLDER"] or folder_for(args["FILE"])
     parts = split_file(args["FILE"], folder, way_of_reading(args), shares(args), integer(args, "--seed", 0), by,
                        args["--force"])
     print("\n".join(map(str, parts.values())))
     return 0
-
-
-def refuse_empty(args: Arguments) -> None:
-    """A path that a script left empty is not one that was left out."""
-    if not args["FILE"]:
-        raise InputError("FILE is empty: give a file, or - for standard input")
-    if args["FOLDER"] == "":
-        raise InputError("FOLDER is empty: give a folder, or leave it out")
 
 
 def shares(args: Arguments) -> list[float]:

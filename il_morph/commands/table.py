@@ -44,7 +44,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from il_morph.commands.arguments import Arguments, choice, parse_arguments
+from il_morph.commands.arguments import Arguments, choice, parse_arguments, refuse_empty
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.report.table_page import table_page
@@ -170,10 +170,8 @@ def _check_choice(args: Arguments, runs: list[Run]) -> None:
 
 def _check_files(args: Arguments) -> None:
     """What is written has files of its own. --measured brings a list up to date: it may be there."""
+    refuse_empty(args, "give a file, or leave it out", "--measured", "--output", "--plot")
     given = {flag: args[flag] for flag in ("--measured", "--output", "--plot") if args[flag] is not None}
-    for flag, path in given.items():
-        if not path:
-            raise InputError(f"{flag} is empty: give a file, or leave {flag} out")
     if len({*map(os.path.realpath, given.values())}) < len(given):
         raise InputError("two of --measured, --output and --plot name the same file: give each a file of its own")
     for flag, path in given.items():

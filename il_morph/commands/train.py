@@ -145,6 +145,7 @@ from il_morph.commands.arguments import (
     number,
     optional,
     parse_arguments,
+    refuse_empty,
     usage_error,
     way_of_reading,
 )
@@ -186,7 +187,7 @@ MOST_MEMORY = 1_000_000_000  # MB
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, with_level(argv))
     check_declared(args)
-    refuse_empty(args, "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
+    refuse_empty(args, "give a path", "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
     if args["FILE"] and os.path.isfile(args["RESULTS-PATH"]):
         raise usage_error(__doc__, f"{args['RESULTS-PATH']} is a file, but the last path is that of the results "
                                    "folder: give that, too")
@@ -267,13 +268,6 @@ def given_flags(args: Arguments) -> list[str]:
     """The flags of the command line that a training with one of several seeds has, too."""
     return [name if value is True else f"{name}={value}" for name, value in args.items()
             if name.startswith("--") and name not in OF_ALL_SEEDS and value is not None and value is not False]
-
-
-def refuse_empty(args: Arguments, *names: str) -> None:
-    """A path that a script left empty is not the current folder."""
-    for name in names:
-        if args[name] == "":
-            raise InputError(f"{name} is empty: give a path")
 
 
 def with_level(argv: list[str]) -> list[str]:

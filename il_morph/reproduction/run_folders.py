@@ -4,8 +4,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import read_bytes
@@ -62,9 +63,18 @@ def _paths(folder: Path, depth: int) -> Iterator[tuple[str, ...]]:
         yield from ((name, *rest) for rest in _paths(folder / name, depth - 1))
 
 
-def _single_run(place: Place, folder: RunFolder) -> Run:
+@contextmanager
+def stats_of(folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """What f.stats says; it is named if what is taken from it is not what it should be."""
     try:
-        stats = json.loads(read_bytes(folder.stats))
+        yield json.loads(read_bytes(folder.stats))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise InputError(f"{folder.stats} is not what il-morph train writes ({error!r}); "
+                         "delete it and run again") from error
+
+
+def _single_run(place: Place, folder: RunFolder) -> Run:
+    with stats_of(folder) as stats:
         greedy_dev, greedy_test, beam_dev, beam_test = (
             _score(stats["scores"], f"{search}.{part}") for search in (GREEDY, BEAM) for part in ("dev", "test"))
         training = stats["training"]
@@ -73,9 +83,6 @@ def _single_run(place: Place, folder: RunFolder) -> Run:
         engine = stats.get("engine", ENGINES[0])
         if engine not in ENGINES:
             raise ValueError(f"engine {engine!r}")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise InputError(f"{folder.stats} is not what il-morph train writes ({error!r}); "
-                         "delete it and run again") from error
     return Run(*place, epochs, minutes, cpu_minutes, greedy_dev, greedy_test, beam_dev, beam_test, engine,
                _commit(folder.commit))
 
