@@ -305,3 +305,20 @@ def test_a_name_that_is_too_long_is_named(capsys, write, arguments):
     gold = write("gold", "walk\twalked\tV;PST\n")
     message = error_of(capsys, *(argument.format(gold=gold) for argument in arguments))
     assert "N" * 300 in message and "File name too long" in message
+
+
+# Paths that a script left empty
+
+@pytest.mark.parametrize("arguments, name", [
+    (["predict", "model", "", "output"], "INPUT"), (["predict", "model", "input", ""], "OUTPUT"),
+    (["score", "model", "file", ""], "OUTPUT"), (["explain", "--output=", "model", "walk"], "--output"),
+    (["report", "--output=", "folder"], "--output"), (["report", "--train=", "folder"], "--train"),
+    (["report", "--dev=", "folder"], "--dev"), (["report", "--test=", "folder"], "--test"),
+    (["evaluate", "--train=", "gold", "predictions"], "--train"),
+    (["table", "--published=", "celex", "root"], "--published"),
+    (["table", "--against=", "celex", "root"], "--against"),
+])
+def test_an_empty_path_is_not_one_that_was_left_out(tmp_path, capsys, monkeypatch, arguments, name):
+    monkeypatch.chdir(tmp_path)
+    assert error_of(capsys, *arguments).startswith(f"{name} is empty: give a ")
+    assert not [*tmp_path.iterdir()]

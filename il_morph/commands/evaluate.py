@@ -45,7 +45,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Optional
 
-from il_morph.commands.arguments import Arguments, choice, integer, optional, parse_arguments, way_of_reading
+from il_morph.commands.arguments import (
+    Arguments,
+    choice,
+    integer,
+    optional,
+    parse_arguments,
+    refuse_empty,
+    way_of_reading,
+)
 from il_morph.data.formats import Way, read_data
 from il_morph.errors import InputError
 from il_morph.evaluation.analysis import Group, correct_lines, groups_of
@@ -75,6 +83,7 @@ class Findings:
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     layout = choice(args, "--format", ("text", "tsv", "json"))
+    refuse_empty(args, "give a file, or leave it out", "--train")
     _check_flags(args, layout)
     findings = _findings(args, way_of_reading(args))
     print({"json": _as_json, "tsv": _as_tsv, "text": _as_text}[layout](findings), end="")

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import sys
 
-from il_morph.commands.arguments import integer, optional, parse_arguments
+from il_morph.commands.arguments import integer, optional, parse_arguments, refuse_empty
 from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.model.combination import refuse_model_as_output
 from il_morph.model.predictor import Predictor
@@ -38,6 +38,7 @@ from il_morph.report.words import remarks, sample_for
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
+    refuse_empty(args, "give a file, or leave it out", "--output")
     width = optional(integer, args, "--beam-width", BEAM_WIDTH, 0, MAX_BEAM_WIDTH)
     output = None if args["--output"] == STREAM else args["--output"]
     if output:

@@ -31,7 +31,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from il_morph.commands.arguments import integer, parse_arguments
+from il_morph.commands.arguments import integer, parse_arguments, refuse_empty
 from il_morph.commands.streams import answer, way_for
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
@@ -77,6 +77,7 @@ class Scorer:
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
+    refuse_empty(args, "give a file, or - for a stream", "FILE", "OUTPUT")
     width, target = integer(args, "--beam-width", 1, MAX_BEAM_WIDTH), args["OUTPUT"] or STREAM
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
