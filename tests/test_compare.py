@@ -100,6 +100,12 @@ def test_what_voting_is_worth(files, compare):
     assert section(text, "What voting is worth")[2:] == [["low", "CA-R", "1", "+4.00", "–", "+4.0", "+4.0"]]
 
 
+def test_what_published_votes_are_worth(files, compare):
+    """Where single models were published beside the vote: of CA on Latin."""
+    text = compare("sigmorphon2017", *files).stdout
+    assert section(text, "What published votes are worth")[2:] == [["low", "CA", "1", "+2.00", "–", "+2.0", "+2.0"]]
+
+
 def test_without_published_deviations_languages_are_judged_by_the_others(files, compare):
     """Nine languages 1 below the authors' vote and one 9 above: 2.85 standard deviations off the mean."""
     title = "Single models beside published votes"

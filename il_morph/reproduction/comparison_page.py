@@ -15,8 +15,10 @@ from il_morph.reproduction.significance import signed_rank_test
 from il_morph.reproduction.statistics import (
     ENOUGH_FREEDOM,
     ENOUGH_PAIRS,
+    VoteGain,
     durations,
     paired_tests,
+    published_vote_gains,
     seed_noise,
     variants,
     vote_gains,
@@ -40,7 +42,7 @@ def comparison_blocks(table: PaperTable, published: Published, runs: Sequence[Ru
     comparisons = compared(table, published, own)
     return [Heading(f"{table.title}: our runs beside the published ones", 1), MEASURE, TESTS, *_engines(own),
             *fold_remark(table, comparisons), *_sections(table, comparisons), *_paired(table, published, own),
-            *_votes(table, own), *_seeds(table, own), *_variants(table, own), *_durations(table, own)]
+            *_votes(table, published, own), *_seeds(table, own), *_variants(table, own), *_durations(table, own)]
 
 
 def _engines(runs: Sequence[Run]) -> list[Block]:
@@ -105,12 +107,18 @@ def _paired(table: PaperTable, published: Published, runs: Sequence[Run]) -> lis
         "first better", "second better", "p, sign", "p, ranks"], rows)
 
 
-def _votes(table: PaperTable, runs: Sequence[Run]) -> list[Block]:
-    rows = [[each.setting, table.row(each.model), str(len(each.gains.values)), signed(each.gains.mean, 2),
-             number(each.gains.sd, 2), signed(min(each.gains.values)), signed(max(each.gains.values))]
-            for each in vote_gains(table, runs)]
+def _votes(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
     text = f"A vote of {len(table.seeds)} models against the mean of its members, in our runs."
-    return _section("What voting is worth", text, [
+    theirs = "A published vote against the mean of the single models, where they were published too."
+    return [*_vote_section("What voting is worth", text, vote_gains(table, runs)),
+            *_vote_section("What published votes are worth", theirs, published_vote_gains(published))]
+
+
+def _vote_section(title: str, text: str, found: Sequence[VoteGain]) -> list[Block]:
+    rows = [[each.setting, each.system, str(len(each.gains.values)), signed(each.gains.mean, 2),
+             number(each.gains.sd, 2), signed(min(each.gains.values)), signed(max(each.gains.values))]
+            for each in found]
+    return _section(title, text, [
         "setting", "system", "languages (and folds)", "mean gain", "sd over languages", "lowest", "highest"], rows)
 
 

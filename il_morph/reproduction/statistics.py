@@ -18,7 +18,7 @@ ENOUGH_FREEDOM = 10  # degrees of freedom of the noise, for a variant to be judg
 ENOUGH_PAIRS = 6  # for a paired test: five that all point the same way happen by chance in 6 % of cases
 
 Unit = tuple[str, str]  # language and fold
-Group = tuple[str, str]  # setting and model
+Group = tuple[str, str]  # setting and model, or row of the paper
 
 
 
@@ -26,7 +26,7 @@ class VoteGain(NamedTuple):
     """By how much each vote of all seeds is better than the mean of its members."""
 
     setting: str
-    model: str
+    system: str
     gains: Differences
 
 
@@ -37,7 +37,17 @@ def vote_gains(table: PaperTable, runs: Sequence[Run]) -> list[VoteGain]:
         members = members_of(table, run)
         if table.is_full_vote(run) and all(member in singles for member in members):
             gain = accuracy(run) - statistics.fmean(singles[member] for member in members)
-            gains.setdefault((run.setting, run.model), []).append(gain)
+            gains.setdefault((run.setting, table.row(run.model)), []).append(gain)
+    return [VoteGain(*place, Differences(tuple(each))) for place, each in gains.items()]
+
+
+def published_vote_gains(published: Published) -> list[VoteGain]:
+    """The same of what was published, where single models were published beside their vote."""
+    gains: dict[Group, list[float]] = {}
+    for (setting, system, kind, *unit), vote in published.figures.items():
+        single = published.figures.get((setting, system, SINGLE, *unit))
+        if kind == VOTE and single:
+            gains.setdefault((setting, system), []).append(vote.accuracy - single.accuracy)
     return [VoteGain(*place, Differences(tuple(each))) for place, each in gains.items()]
 
 
