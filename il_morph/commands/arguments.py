@@ -63,7 +63,7 @@ def without_mark(value: Any) -> Any:
     return value[len(NO_FLAG):] if isinstance(value, str) and value.startswith(NO_FLAG) else value
 
 
-def refuse_empty(args: Arguments, advice: str, *names: str) -> None:
+def refuse_empty(args: Arguments, *names: str, advice: str = "give a file, or leave it out") -> None:
     """A path that a script left empty is none, and not one that was left out."""
     for name in names:
         if args[name] == "":

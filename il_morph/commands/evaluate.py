@@ -83,7 +83,7 @@ class Findings:
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     layout = choice(args, "--format", ("text", "tsv", "json"))
-    refuse_empty(args, "give a file, or leave it out", "--train")
+    refuse_empty(args, "--train")
     _check_flags(args, layout)
     findings = _findings(args, way_of_reading(args))
     print({"json": _as_json, "tsv": _as_tsv, "text": _as_text}[layout](findings), end="")

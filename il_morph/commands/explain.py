@@ -38,7 +38,7 @@ from il_morph.report.words import remarks, sample_for
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    refuse_empty(args, "give a file, or leave it out", "--output")
+    refuse_empty(args, "--output")
     width = optional(integer, args, "--beam-width", BEAM_WIDTH, 0, MAX_BEAM_WIDTH)
     output = None if args["--output"] == STREAM else args["--output"]
     if output:

@@ -100,7 +100,7 @@ def as_json(fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     request = Request.of(args)
-    refuse_empty(args, "give a file, or - for a stream", "INPUT", "--input", "OUTPUT", "--output")
+    refuse_empty(args, "INPUT", "--input", "OUTPUT", "--output", advice="give a file, or - for a stream")
     source, target = args["INPUT"] or args["--input"], args["OUTPUT"] or args["--output"] or STREAM
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])

@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    refuse_empty(args, "give a file, or leave it out", "--output", "--train", "--dev", "--test")
+    refuse_empty(args, "--output", "--train", "--dev", "--test")
     part, search = optional(choice, args, "--part", None, PARTS), args["--search"]
     if search is not None and not is_search(search):
         raise InputError(f"--search takes greedy, or beam and its width as in beam4, not {search!r}")

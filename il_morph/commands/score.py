@@ -77,7 +77,7 @@ class Scorer:
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    refuse_empty(args, "give a file, or - for a stream", "FILE", "OUTPUT")
+    refuse_empty(args, "FILE", "OUTPUT", advice="give a file, or - for a stream")
     width, target = integer(args, "--beam-width", 1, MAX_BEAM_WIDTH), args["OUTPUT"] or STREAM
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])

@@ -43,8 +43,8 @@ from il_morph.errors import InputError
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
     by = optional(choice, args, "--split-by", None, (LEMMA, LINE))
-    refuse_empty(args, "give a file, or - for standard input", "FILE")
-    refuse_empty(args, "give a folder, or leave it out", "FOLDER")
+    refuse_empty(args, "FILE", advice="give a file, or - for standard input")
+    refuse_empty(args, "FOLDER", advice="give a folder, or leave it out")
     folder = args["FOLDER"] or folder_for(args["FILE"])
     parts = split_file(args["FILE"], folder, way_of_reading(args), shares(args), integer(args, "--seed", 0), by,
                        args["--force"])

@@ -170,7 +170,7 @@ def _check_choice(args: Arguments, runs: list[Run]) -> None:
 
 def _check_files(args: Arguments) -> None:
     """What is written has files of its own. --measured brings a list up to date: it may be there."""
-    refuse_empty(args, "give a file, or leave it out", "--measured", "--output", "--plot", "--published", "--against")
+    refuse_empty(args, "--measured", "--output", "--plot", "--published", "--against")
     given = {flag: args[flag] for flag in ("--measured", "--output", "--plot") if args[flag] is not None}
     if len({*map(os.path.realpath, given.values())}) < len(given):
         raise InputError("two of --measured, --output and --plot name the same file: give each a file of its own")

@@ -187,7 +187,8 @@ MOST_MEMORY = 1_000_000_000  # MB
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, with_level(argv))
     check_declared(args)
-    refuse_empty(args, "give a path", "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path")
+    refuse_empty(args, "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path",
+                 advice="give a path")
     if args["FILE"] and os.path.isfile(args["RESULTS-PATH"]):
         raise usage_error(__doc__, f"{args['RESULTS-PATH']} is a file, but the last path is that of the results "
                                    "folder: give that, too")

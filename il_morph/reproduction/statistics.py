@@ -21,7 +21,6 @@ Unit = tuple[str, str]  # language and fold
 Group = tuple[str, str]  # setting and model, or row of the paper
 
 
-
 class VoteGain(NamedTuple):
     """By how much each vote of all seeds is better than the mean of its members."""
 
