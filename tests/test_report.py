@@ -420,6 +420,18 @@ def test_a_command_that_trains_nothing_is_refused(refusal, command):
     assert message.startswith("f.stats: the command of the run is none of `il-morph train`")
 
 
+def test_where_all_data_is_given_the_command_is_not_asked(tmp_path):
+    folder = recorded(made_run(tmp_path), command=["il-morph", "predict", "a"])
+    flags = [f"--{part}={tmp_path / part}" for part in ("train", "dev", "test")]
+    page = report(tmp_path / "page.html", folder, *flags)
+    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+
+
+def test_the_refusal_of_a_command_says_which_flags_do_without_it(refusal):
+    message = refusal(lambda folder: recorded(folder, command=["il-morph"]), "--test=a")
+    assert message.endswith("run it again, or say where its data is with --train, --dev and --test\n")
+
+
 def test_a_path_that_cannot_be_one_is_not_there(refusal):
     message = refusal(lambda folder: recorded(folder, command=["il-morph", "train", "a", f"{folder}/b\0", "c"]))
     assert "the dev data of copy, is not there" in message

@@ -76,7 +76,7 @@ def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -
     """Not even --force puts the page in the place of what it is about."""
     for run in runs:
         own = [*map(str, run.files()), *places.all()]
-        with suppress(InputError):  # only the command of the first run has to be one
+        with suppress(InputError):  # a command that is none names no data
             said = recorded_arguments(run)
             own += [*recorded_places(run).all(), *(said[name] for name in ("FILE", "--reload-path") if said[name])]
         if os.path.realpath(target) in map(os.path.realpath, filter(os.path.exists, own)):
@@ -85,9 +85,12 @@ def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -
 
 
 def places_of(args: Arguments, finished: FinishedRun) -> Places:
-    """Where the data is: as the flags say, or as the command of the run did."""
+    """Where the data is: as the flags say, or as the command of the run did, which is asked where a flag is missing."""
+    given = Places(args["--train"], args["--dev"], args["--test"])
+    if len(given.all()) == len(NAMES):
+        return given
     recorded = recorded_places(finished)
-    return Places(args["--train"] or recorded.train, args["--dev"] or recorded.dev, args["--test"] or recorded.test)
+    return Places(given.train or recorded.train, given.dev or recorded.dev, given.test or recorded.test)
 
 
 def recorded_places(finished: FinishedRun) -> Places:
@@ -108,4 +111,4 @@ def recorded_arguments(finished: FinishedRun) -> Arguments:
         return parse_arguments(train.__doc__, train.with_level(argv))
     except UsageError as error:
         raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
-                         "run it again") from error
+                         "run it again, or say where its data is with --train, --dev and --test") from error
