@@ -60,20 +60,21 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("flags", RUNS.values(), ids=RUNS)
-@pytest.mark.parametrize("epochs", [1, 2, 4])
-def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog,
-                                                                             flags, epochs):
+def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog, flags):
     caplog.set_level("INFO")
     assert main(arguments_of(data, tmp_path / "whole", *flags)) == 0
-    interrupt(epochs)
-    assert main(arguments_of(data, tmp_path / "parts", *flags)) == 130
-    assert "the same command goes on" in caplog.text
-    assert (tmp_path / "parts" / "f.checkpoint").exists() and not (tmp_path / "parts" / "f.stats").exists()
-    interrupt(0)
-    assert main(arguments_of(data, tmp_path / "parts", *flags)) == 0
-    assert "going on after epoch" in caplog.text
-    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
-    assert not (tmp_path / "parts" / "f.checkpoint").exists()
+    for epochs in (1, 2, 4):
+        caplog.clear()
+        parts = tmp_path / f"interrupted-{epochs}"
+        interrupt(epochs)
+        assert main(arguments_of(data, parts, *flags)) == 130
+        assert "the same command goes on" in caplog.text
+        assert (parts / "f.checkpoint").exists() and not (parts / "f.stats").exists()
+        interrupt(0)
+        assert main(arguments_of(data, parts, *flags)) == 0
+        assert "going on after epoch" in caplog.text
+        assert contents(parts) == contents(tmp_path / "whole")
+        assert not (parts / "f.checkpoint").exists()
 
 
 def test_a_training_that_is_interrupted_after_every_epoch_ends_too(data, tmp_path, interrupt):
