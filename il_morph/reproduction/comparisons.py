@@ -191,10 +191,7 @@ def _by_difference(comparison: Comparison) -> float:
 
 def summaries(comparisons: Iterable[Comparison]) -> list[Summary]:
     """One for each model."""
-    groups: dict[str, list[Comparison]] = {}
-    for each in comparisons:
-        groups.setdefault(each.model, []).append(each)
-    return [Summary(tuple(group)) for group in groups.values()]
+    return [Summary(tuple(group)) for group in grouped(comparisons, lambda each: each.model).values()]
 
 
 # A line of the paper's table

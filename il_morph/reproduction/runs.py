@@ -14,6 +14,7 @@ ENGINES = ("dynet", "native")
 SEEDS = re.compile(r"\d+(\+\d+)*")
 MODEL = re.compile(r"[\w.+-]+")
 COMMIT = re.compile(r"[\w.+-]{1,80}", re.ASCII)
+Item = TypeVar("Item")
 Key = TypeVar("Key")
 
 
@@ -75,10 +76,11 @@ def members_of(table: PaperTable, run: Run) -> list[Place]:
             for model in table.trained(run.setting, run.model) for seed in run.seeds]
 
 
-def grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:
-    groups: dict[Key, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(key(run), []).append(run)
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Runs, or what is made of them, by something they share; in the order in which they come."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups
 
 
