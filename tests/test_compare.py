@@ -106,6 +106,26 @@ def test_what_published_votes_are_worth(files, compare):
     assert section(text, "What published votes are worth")[2:] == [["low", "CA", "1", "+2.00", "–", "+2.0", "+2.0"]]
 
 
+def test_single_models_beside_votes_are_judged_without_what_a_vote_is_worth(files, compare):
+    """Six languages, votes of CA worth 1 or 2 there: ours lie 2 or 3 below the votes of CA-R, so 1 is left of 2.5."""
+    title = "Single models beside published votes, voting set aside"
+    languages = ["danish", "dutch", "english", "finnish", "french", "georgian"]
+    with open(files[1].partition("=")[2], "a", encoding="utf-8") as stream:
+        for number, name in enumerate(languages):
+            figures = [("CA-R", "ensemble", 30), ("CA", "single", 20), ("CA", "ensemble", 21 + number % 2)]
+            stream.write("".join(f"low\t{system}\t{kind}\t{name}\t-\t{accuracy}\t-\n"
+                                 for system, kind, accuracy in figures))
+    add_runs(files, *((name, "1", 28 - number % 2) for number, name in enumerate(languages[:4])))
+    assert title not in compare("sigmorphon2017", *files).stdout, "five with Latin are too few"
+    add_runs(files, *((name, "1", 28 - number % 2) for number, name in enumerate(languages[4:])))
+    lines = files[0].read_text(encoding="utf-8").splitlines(keepends=True)
+    files[0].write_text("".join(line for line in lines if "\tlatin\t" not in line), encoding="utf-8")
+    assert section(compare("sigmorphon2017", *files).stdout, title)[2:] == [
+        ["low", "CA-R", "CA", "6", "-2.50", "0.22", "+1.50", "-1.00", "0.00", "0.031"]]
+    add_runs(files, ("danish", "1+2+3+4+5", 30))
+    assert title not in compare("sigmorphon2017", *files).stdout, "with votes of ours there is no need to guess"
+
+
 def test_without_published_deviations_languages_are_judged_by_the_others(files, compare):
     """Nine languages 1 below the authors' vote and one 9 above: 2.85 standard deviations off the mean."""
     title = "Single models beside published votes"

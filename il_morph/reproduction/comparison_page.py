@@ -22,6 +22,7 @@ from il_morph.reproduction.statistics import (
     seed_noise,
     variants,
     vote_gains,
+    votes_aside,
 )
 from il_morph.reproduction.wording import MEASURE, MISSING, names, number, probability, signed
 
@@ -42,7 +43,8 @@ def comparison_blocks(table: PaperTable, published: Published, runs: Sequence[Ru
     comparisons = compared(table, published, own)
     return [Heading(f"{table.title}: our runs beside the published ones", 1), MEASURE, TESTS, *_engines(own),
             *fold_remark(table, comparisons), *_sections(table, comparisons), *_paired(table, published, own),
-            *_votes(table, published, own), *_seeds(table, own), *_variants(table, own), *_durations(table, own)]
+            *_votes(table, published, own), *_votes_aside(table, published, comparisons), *_seeds(table, own),
+            *_variants(table, own), *_durations(table, own)]
 
 
 def _engines(runs: Sequence[Run]) -> list[Block]:
@@ -120,6 +122,18 @@ def _vote_section(title: str, text: str, found: Sequence[VoteGain]) -> list[Bloc
             for each in found]
     return _section(title, text, [
         "setting", "system", "languages (and folds)", "mean gain", "sd over languages", "lowest", "highest"], rows)
+
+
+def _votes_aside(table: PaperTable, published: Published, comparisons: Sequence[Comparison]) -> list[Block]:
+    rows = [[each.setting, table.row(each.model), each.voting, str(len(each.left.values)),
+             signed(each.differences.mean, 2), number(each.differences.standard_error, 2), signed(each.gains.mean, 2),
+             signed(each.left.mean, 2), number(each.left.standard_error, 2),
+             probability(signed_rank_test(each.left.values))] for each in votes_aside(published, comparisons)]
+    text = ("Of systems without votes of ours: single models minus the published vote, and what is left of that when "
+            "on each language a vote is taken to be worth what the published vote of another system is.")
+    return _section("Single models beside published votes, voting set aside", text, [
+        "setting", "system", "worth of a vote of", "languages", "difference", "standard error", "worth of the vote",
+        "left", "standard error", "p, ranks"], rows)
 
 
 def _seeds(table: PaperTable, runs: Sequence[Run]) -> list[Block]:

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import sqrt
 from typing import NamedTuple, Optional
 
-from il_morph.reproduction.comparisons import accuracy
+from il_morph.reproduction.comparisons import UNLIKE, Comparison, accuracy
 from il_morph.reproduction.facts import NONE, PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published
 from il_morph.reproduction.runs import Run, grouped, members_of
@@ -42,12 +42,46 @@ def vote_gains(table: PaperTable, runs: Sequence[Run]) -> list[VoteGain]:
 
 def published_vote_gains(published: Published) -> list[VoteGain]:
     """The same of what was published, where single models were published beside their vote."""
-    gains: dict[Group, list[float]] = {}
+    return [VoteGain(*place, Differences(tuple(gains.values())))
+            for place, gains in _published_gains(published).items()]
+
+
+def _published_gains(published: Published) -> dict[Group, dict[Unit, float]]:
+    gains: dict[Group, dict[Unit, float]] = {}
     for (setting, system, kind, *unit), vote in published.figures.items():
         single = published.figures.get((setting, system, SINGLE, *unit))
         if kind == VOTE and single:
-            gains.setdefault((setting, system), []).append(vote.accuracy - single.accuracy)
-    return [VoteGain(*place, Differences(tuple(each))) for place, each in gains.items()]
+            gains.setdefault((setting, system), {})[unit[0], unit[1]] = vote.accuracy - single.accuracy
+    return gains
+
+
+class VoteAside(NamedTuple):
+    """Single models beside published votes, when a vote is taken to be worth what that of another system is."""
+
+    setting: str
+    model: str
+    voting: str  # the system whose vote and single models were published
+    differences: Differences  # ours minus the published vote
+    gains: Differences  # of that system's vote, on the same languages
+    left: Differences  # what the gain does not account for: their sums
+
+
+def votes_aside(published: Published, comparisons: Sequence[Comparison]) -> list[VoteAside]:
+    """Of models that did not vote; for each system whose votes were published beside its single models."""
+    voted = {(each.setting, each.model) for each in comparisons if each.kind == VOTE}
+    unlike = grouped((each for each in comparisons if each.kind == UNLIKE), lambda each: (each.setting, each.model))
+    found = [_vote_aside(setting, model, voting, own, gains) for (setting, model), own in unlike.items()
+             for (where, voting), gains in _published_gains(published).items()
+             if where == setting and (setting, model) not in voted]
+    return [each for each in found if len(each.left.values) >= ENOUGH_PAIRS]
+
+
+def _vote_aside(setting: str, model: str, voting: str, comparisons: Sequence[Comparison],
+                gains: dict[Unit, float]) -> VoteAside:
+    pairs = [(each.difference, gains[each.language, NONE]) for each in comparisons
+             if each.difference is not None and (each.language, NONE) in gains]
+    return VoteAside(setting, model, voting, Differences(tuple(difference for difference, _ in pairs)),
+                     Differences(tuple(gain for _, gain in pairs)), Differences(tuple(map(sum, pairs))))
 
 
 Cells = dict[Unit, list[float]]  # language and fold -> accuracies of the seeds
