@@ -133,7 +133,7 @@ def _votes_aside(table: PaperTable, published: Published, comparisons: Sequence[
             "on each language a vote is taken to be worth what the published vote of another system is.")
     return _section("Single models beside published votes, voting set aside", text, [
         "setting", "system", "worth of a vote of", "languages", "difference", "standard error", "worth of the vote",
-        "left", "standard error", "p, ranks"], rows)
+        "left", "standard error of what is left", "p, ranks"], rows)
 
 
 def _seeds(table: PaperTable, runs: Sequence[Run]) -> list[Block]:
