@@ -90,12 +90,12 @@ def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], column
     from dataclasses import replace
 
     from il_morph.commands.arguments import named_columns
-    from il_morph.data.formats import Way, read_data
+    from il_morph.data.formats import ReadOptions, read_data
     from il_morph.errors import InputError
     from il_morph.evaluation.entries import gold_entries, read_predictions
     from il_morph.evaluation.scores import evaluate as score
 
-    data = read_data(gold, Way(columns=named_columns({"--columns": columns})), need_output=True)
+    data = read_data(gold, ReadOptions(columns=named_columns({"--columns": columns})), need_output=True)
     golds = gold_entries(data)
     if isinstance(predictions, (str, os.PathLike)):
         return score(golds, read_predictions(predictions, data.format), data.format)

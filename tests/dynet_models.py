@@ -7,7 +7,7 @@ import dynet as dy
 
 from il_morph.engines.dynet.decoder import DynetDecoder
 from il_morph.engines.dynet.learner import DynetLearner
-from il_morph.engines.dynet.network import Network
+from il_morph.engines.dynet.network import DynetNetwork
 from il_morph.model.architecture import Architecture
 from il_morph.model.modelfile import Model
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -17,7 +17,7 @@ from il_morph.training.engine import reply_to
 class DynetModel:
     """`begin` opens a new computation graph, `step` gives log probabilities."""
 
-    def __init__(self, network: Network):
+    def __init__(self, network: DynetNetwork):
         self.network, self.vocabulary = network, network.vocabulary
 
     @classmethod
@@ -36,9 +36,9 @@ class DynetModel:
         return (graph, states), dy.log_softmax(logits).vec_value()
 
 
-def learner_of(objective, network: Network = None) -> DynetLearner:
+def learner_of(objective, network: DynetNetwork = None) -> DynetLearner:
     """The learner of an objective, on this network if one is given."""
-    return DynetLearner(network or Network(objective.vocabulary), objective, objective.settings)
+    return DynetLearner(network or DynetNetwork(objective.vocabulary), objective, objective.settings)
 
 
 def loss_of(learner: DynetLearner, instance: Instance) -> Optional[dy.Expression]:
@@ -47,9 +47,9 @@ def loss_of(learner: DynetLearner, instance: Instance) -> Optional[dy.Expression
     return dy.esum(losses) / count if count else None
 
 
-def fresh_network(vocabulary: Vocabulary, weights: dict = None, seed: int = 1) -> Network:
+def fresh_network(vocabulary: Vocabulary, weights: dict = None, seed: int = 1) -> DynetNetwork:
     """A network with these weights, or with those that a training starts from."""
-    network = Network(vocabulary)
+    network = DynetNetwork(vocabulary)
     network.set_weights(weights or Architecture(vocabulary).draw(seed))
     return network
 

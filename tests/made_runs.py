@@ -8,8 +8,8 @@ from il_morph.data.formats import SIGMORPHON2017, Sample
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
 from il_morph.model.settings import TrainingSettings
-from il_morph.training.results import ResultsFolder
-from il_morph.training.schedule import Epoch
+from il_morph.runs.results_folder import ResultsFolder
+from il_morph.training.loop import Epoch
 from tests.random_models import random_model
 
 EVIL = "<img src=x onerror=alert(1)>"

@@ -126,7 +126,7 @@ def longest_common_subsequence(one, other):
 def test_mcnemar_counts_all_divisions(first, second):
     """All ways in which the lines can fall, each as likely as the others."""
     total = first + second
-    uneven = sum(abs(2 * sum(way) - total) >= abs(first - second) for way in product((0, 1), repeat=total))
+    uneven = sum(abs(2 * sum(options) - total) >= abs(first - second) for options in product((0, 1), repeat=total))
     assert mcnemar(first, second) == pytest.approx(uneven / 2**total)
 
 

@@ -10,8 +10,8 @@ import zipfile
 import pytest
 
 from il_morph.commands import main
+from il_morph.runs.experiment import RunReport
 from il_morph.training import clock
-from il_morph.training.experiment import RunReport
 from tests.cli import ROOT, SMALL, Run, error_of, training_arguments
 
 NATIVE = ["--engine=native", "--patience=9"]

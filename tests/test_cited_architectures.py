@@ -22,7 +22,7 @@ from il_morph.model.settings import (
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.terminal import trace_text
 from il_morph.report.trace import trace_best
-from il_morph.training.likelihood import GoldTeacher, step_losses
+from il_morph.training.dev_loss import GoldTeacher, step_losses
 from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, STEP, UNK
 from il_morph.transitions.systems import CITED_SYSTEMS
 from tests.random_models import SAMPLES, SMALL, instances_of, random_actions
@@ -337,7 +337,7 @@ def test_hacm_stays_at_the_end_whatever_it_steps():
 
 def only_reading(model, block):
     """The hidden layer of HAEM reads nothing but this block (and its bias)."""
-    from il_morph.model.haem2017 import HaemArchitecture, split
+    from il_morph.cited.haem2017.inference import HaemArchitecture, split
 
     blocks = HaemArchitecture(model.vocabulary).hidden[0].blocks
     for name, columns in split(model.weights["hidden.W"].T, blocks).items():

@@ -9,7 +9,7 @@ from il_morph.commands import main
 from il_morph.errors import InputError
 from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.settings import ARCHITECTURES, HACM, HAEM_2017, PRESETS, SOFT, TrainingSettings
-from il_morph.training.course import Course, Epoch
+from il_morph.training.history import Epoch, History
 from tests.cli import SHORT, TRAIN, error_of, il_morph, training_arguments
 from tests.random_models import random_model
 from tests.test_cited_architectures import VARIANTS, cited_model
@@ -198,11 +198,11 @@ def test_the_native_engine_refuses_them(architecture):
 def test_the_later_of_two_epochs_is_kept_where_that_is_asked_for():
     accuracies = [50.0, 60.0, 60.0, 55.0, 60.0]
     for later, kept in ((False, 1), (True, 4)):
-        course = Course()
+        history = History()
         for number, accuracy in enumerate(accuracies):
-            course.add(Epoch(number, 0.0, 1.0, 0.0, accuracy), {"number": number}, later=later)
-        assert (course.best.epoch, course.weights["number"]) == (kept, kept)
-        assert course.epochs_without_improvement == 3, "patience counts from the first of them"
+            history.add(Epoch(number, 0.0, 1.0, 0.0, accuracy), {"number": number}, later=later)
+        assert (history.best.epoch, history.weights["number"]) == (kept, kept)
+        assert history.epochs_without_improvement == 3, "patience counts from the first of them"
 
 
 def test_the_loss_of_a_sequence_is_its_sum_or_its_mean(trained_preset):

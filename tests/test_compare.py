@@ -8,9 +8,9 @@ import pytest
 
 from il_morph.commands import main
 from il_morph.reproduction.comparisons import compare as comparisons
-from il_morph.reproduction.facts import NAMES, load_table
-from il_morph.reproduction.measured import OLD_HEADERS
+from il_morph.reproduction.paper_tables import NAMES, load_table
 from il_morph.reproduction.published import load_published
+from il_morph.reproduction.run_list import OLD_HEADERS
 from il_morph.reproduction.runs import Run
 from tests.cli import ROOT
 from tests.shared import SHARED, needs_shared

@@ -13,7 +13,7 @@ from il_morph.data.formats import Sample
 from il_morph.errors import InputError
 from il_morph.model.archive import LARGEST_HEADER
 from il_morph.model.modelfile import load_model, save_model
-from il_morph.training.experiment import RunReport
+from il_morph.runs.experiment import RunReport
 from tests.cli import error_of, training_arguments
 from tests.random_models import random_model
 from tests.test_cited_architectures import VARIANTS, cited_model
@@ -329,7 +329,7 @@ def interrupted_training(data, folder, monkeypatch, *flags, **options):
 def interrupting_at_epoch(last, on_state):
     def interrupting(report, phase, training):
         on_state(report, phase, training)
-        if training.course.epochs[-1].epoch == last:
+        if training.history.epochs[-1].epoch == last:
             raise KeyboardInterrupt
 
     return interrupting

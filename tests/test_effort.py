@@ -2,12 +2,12 @@
 import pytest
 
 from il_morph.commands import main
-from il_morph.reproduction.effort import efforts
-from il_morph.reproduction.facts import load_table
-from il_morph.reproduction.measured import measured
+from il_morph.reproduction.cost import efforts
+from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.plan import Plan, Selection
+from il_morph.reproduction.run_list import measured
 from il_morph.reproduction.runs import Run
-from il_morph.results import ResultsTree
+from il_morph.runs.folder import ResultsTree
 from tests.cli import error_of
 from tests.table_output import tsv_rows
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from il_morph.transitions.actions import COPY, DELETE, END
 from il_morph.transitions.expert import (
     BETA,
-    Counting,
     Expert,
-    LengthCounting,
-    ProgramCounting,
+    LengthTargetTracker,
+    ProgramTargetTracker,
+    TargetTracker,
     edit_costs,
     matched,
     optimal_actions,
@@ -169,32 +169,33 @@ def test_the_expert_does_not_copy_where_deleting_is_cheaper():
 
 # Counting: the place in the target, asked before each action
 
-def places(counting, target, outputs):
-    counter = counting(target)
+def places(tracker, target, outputs):
+    counter = tracker(target)
     return [counter.place(output) for output in outputs]
 
 
-@pytest.mark.parametrize("counting, expected", [(Counting, [0, 1, 1, 1, 2]), (ProgramCounting, [0, 1, 1, 0, 2]),
-                                                (LengthCounting, [0, 1, 2, 2, 3])])
-def test_an_error_followed_by_delete_counts_twice_in_the_authors_program(counting, expected):
+@pytest.mark.parametrize("counting, expected", [(TargetTracker, [0, 1, 1, 1, 2]), (ProgramTargetTracker,
+                                                                                   [0, 1, 1, 0, 2]),
+                                                (LengthTargetTracker, [0, 1, 2, 2, 3])])
+def test_an_error_followed_by_delete_counts_twice_in_the_authors_program(tracker, expected):
     """abc: a is written, then x, which is wrong; DELETE writes nothing; then b."""
-    assert places(counting, "abc", ["", "a", "ax", "ax", "axb"]) == expected
+    assert places(tracker, "abc", ["", "a", "ax", "ax", "axb"]) == expected
 
 
-@pytest.mark.parametrize("counting", [Counting, ProgramCounting, LengthCounting])
+@pytest.mark.parametrize("counting", [TargetTracker, ProgramTargetTracker, LengthTargetTracker])
 @given(target=words)
-def test_without_errors_all_count_alike(counting, target):
+def test_without_errors_all_count_alike(tracker, target):
     outputs = [target[:n] for n in range(len(target) + 1)]
-    assert places(counting, target, outputs) == list(range(len(target) + 1))
+    assert places(tracker, target, outputs) == list(range(len(target) + 1))
 
 
 @given(words, st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=12))
 def test_a_place_is_in_the_target(target, written):
     outputs = ["".join(written[:n]) for n in range(len(written) + 1)]
-    for counting in (Counting, ProgramCounting, LengthCounting):
-        assert all(0 <= place <= len(target) for place in places(counting, target, outputs))
-    assert places(Counting, target, outputs)[-1] == matched(target, "".join(written))
-    assert places(LengthCounting, target, outputs)[-1] == min(len("".join(written)), len(target))
+    for tracker in (TargetTracker, ProgramTargetTracker, LengthTargetTracker):
+        assert all(0 <= place <= len(target) for place in places(tracker, target, outputs))
+    assert places(TargetTracker, target, outputs)[-1] == matched(target, "".join(written))
+    assert places(LengthTargetTracker, target, outputs)[-1] == min(len("".join(written)), len(target))
 
 
 @given(words, words, st.data())

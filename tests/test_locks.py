@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from il_morph import locks
 from il_morph.errors import InputError
-from il_morph.locks import FileLock
+from il_morph.runs import locks
+from il_morph.runs.locks import FileLock
 
 HOLDER = """
 import sys, time
-from il_morph.locks import FileLock
+from il_morph.runs.locks import FileLock
 lock = FileLock(sys.argv[1])
 print(lock.acquire(wait=False), flush=True)
 sys.stdin.read()

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from il_morph.engines.dynet.memory import errors_of_pools, megabytes_needed
+from il_morph.engines.dynet.memory_estimate import errors_of_pools, megabytes_needed
 from il_morph.model.settings import HACM, HAEM_2017, SOFT, TRANSDUCER, TrainingSettings
 from tests.cli import ROOT
 from tests.random_models import random_model
@@ -15,7 +15,7 @@ import sys
 from random import Random
 from il_morph.data.formats import Sample
 from il_morph.engines.dynet.engine import start_dynet
-from il_morph.engines.dynet.memory import megabytes_needed
+from il_morph.engines.dynet.memory_estimate import megabytes_needed
 from il_morph.model.settings import FIXED, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 

@@ -13,10 +13,10 @@ import pytest
 
 from il_morph.engines.native import engine as engine_module
 from il_morph.engines.native import kernels_numpy
+from il_morph.engines.native.aligned_memory import Scratch, side_by_side
 from il_morph.engines.native.batch import Batch
 from il_morph.engines.native.engine import NativeEngine
-from il_morph.engines.native.memory import Scratch, side_by_side
-from il_morph.engines.native.packing import Packing
+from il_morph.engines.native.packing import BatchPacking
 from il_morph.errors import InputError
 from il_morph.model import threads
 from il_morph.model.architecture import Architecture
@@ -186,7 +186,7 @@ def test_rows_that_are_only_looked_up_are_updated_with_a_zero_gradient():
 
     class LookingUp(Planned):
         def visit(self, decoder):
-            decoder.look_up([row])
+            decoder.touch_rows([row])
             return (yield from super().visit(decoder))
 
     learner.objective = LookingUp("nll", model.vocabulary)
@@ -285,7 +285,7 @@ def test_arrays_start_at_cache_lines():
 
 def test_packed_sequences_continue_their_own_previous_element():
     lengths = [2, 5, 1, 5, 3]
-    packing = Packing(lengths, 0)
+    packing = BatchPacking(lengths, 0)
     owners = np.repeat(np.arange(len(lengths)), lengths)
     positions = np.concatenate([np.arange(length) for length in lengths])
     assert sorted(packing.places) == list(range(sum(lengths)))

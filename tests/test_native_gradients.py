@@ -7,7 +7,7 @@ import pytest
 from il_morph.data.formats import Sample
 from il_morph.engines.native import kernels_numpy
 from il_morph.engines.native.batch import Batch
-from il_morph.engines.native.network import Network
+from il_morph.engines.native.network import NativeNetwork
 from tests.native_plans import KINDS, Planned
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_model
 
@@ -29,7 +29,7 @@ def samples_of(model):
 
 
 def native(model, kernels=kernels_numpy, dtype=np.float32):
-    network = Network(model.vocabulary, kernels, dtype)
+    network = NativeNetwork(model.vocabulary, kernels, dtype)
     network.set_weights(model.weights)
     return network
 

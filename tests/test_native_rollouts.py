@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from il_morph.engines.native.batch import Batch
-from il_morph.training.engine import Finish, Step
+from il_morph.training.engine import RollOut, Step
 from il_morph.training.rollouts import edits_of_actions
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from tests.rollout_walks import (
@@ -85,7 +85,7 @@ def test_the_candidates_of_a_batch_are_finished_as_those_of_each_sample_alone(ke
         candidates = chance.sample(range(5, number), 2) + [max(system.advancing)]
         positions = [system.advance(position, candidate) for candidate in candidates]
         bound = float(chance.choice([1, 3, 1000]))
-        replies[instance] = yield Finish(state, candidates, positions, costs, MAX_ACTIONS - 2, bound, tightens)
+        replies[instance] = yield RollOut(state, candidates, positions, costs, MAX_ACTIONS - 2, bound, tightens)
         return 0
 
     dropped = 0

@@ -99,11 +99,11 @@ def test_both_engines_make_the_same_updates(settings, size):
     """With an l2 penalty, on samples of which one has an unseen character."""
     pytest.importorskip("dynet")
     from il_morph.engines.dynet.learner import DynetLearner
-    from il_morph.engines.dynet.network import Network
+    from il_morph.engines.dynet.network import DynetNetwork
 
     model, training = random_model(scale=0.3, **SETTINGS[settings]), TrainingSettings(l2=0.1, batch_size=size)
     ours = learner_of(model, "softmax-margin", training, kernels_numpy)
-    other = DynetLearner(Network(model.vocabulary), ours.objective, training)
+    other = DynetLearner(DynetNetwork(model.vocabulary), ours.objective, training)
     other.set_weights(model.weights)
     for batch in batches_of(model, size) * 5:
         loss, count = other.update(batch)

@@ -7,18 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies
 
 import il_morph
-from il_morph.commands import main
-from il_morph.data.formats import NO_FEATURES, Parts, Sample
-from il_morph.engines.native import lattice_numpy
-from il_morph.engines.native.engine import fastest_kernels
-from il_morph.engines.native.lattice import all_paths, paths_to
-from il_morph.engines.native.nwfst import Gradients, Masks, Network
-from il_morph.engines.native.nwfst_learner import NwfstLearner
-from il_morph.errors import InputError
-from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
-from il_morph.model.lattice import DEL, INS, LONGER, MOST_STATES, SUB, Arcs, Viterbi, log_partition, number_of_states
-from il_morph.model.modelfile import Model, load_model, save_model
-from il_morph.model.nwfst import (
+from il_morph.cited.nwfst import lattice_numpy
+from il_morph.cited.nwfst.gradients import all_paths, paths_to
+from il_morph.cited.nwfst.inference import (
     GATES,
     KEPT,
     NwfstArchitecture,
@@ -30,6 +21,25 @@ from il_morph.model.nwfst import (
     encode,
     for_test,
 )
+from il_morph.cited.nwfst.lattice import (
+    DEL,
+    INS,
+    LONGER,
+    MOST_STATES,
+    SUB,
+    Arcs,
+    Viterbi,
+    log_partition,
+    number_of_states,
+)
+from il_morph.cited.nwfst.learner import NwfstLearner
+from il_morph.cited.nwfst.network import DropoutMasks, NwfstGradients, NwfstNetwork
+from il_morph.commands import main
+from il_morph.data.formats import NO_FEATURES, Parts, Sample
+from il_morph.engines.native.engine import fastest_kernels
+from il_morph.errors import InputError
+from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
+from il_morph.model.modelfile import Model, load_model, save_model
 from il_morph.model.search import decode, describe
 from il_morph.model.settings import FIXED, NWFST, PRESETS, ModelSettings, TrainingSettings
 from tests.cli import Run, error_of
@@ -88,7 +98,7 @@ def log_z_in_log_space(arcs):
 
 def kernels():
     """Those of NumPy and, where it is installed, those of Numba."""
-    return list(dict.fromkeys([lattice_numpy, fastest_kernels("lattice")]))
+    return list(dict.fromkeys([lattice_numpy, fastest_kernels("il_morph.cited.nwfst.lattice")]))
 
 
 each_kernel = pytest.mark.parametrize("of", kernels(), ids=lambda module: module.NAME)
@@ -187,7 +197,7 @@ def random_weights(shape, seed=1, dtype=np.float64):
 
 
 def random_masks(shape, length, seed=2, dtype=np.float64):
-    return Masks.draw(shape, length + 1, np.random.RandomState(seed), dtype)
+    return DropoutMasks.draw(shape, length + 1, np.random.RandomState(seed), dtype)
 
 
 def multiplied_out(gradients):
@@ -200,7 +210,7 @@ WORD, OUTPUT = np.array([1, 2, 2]), np.array([2, 2, 1, 1])
 @each_kernel
 def test_gradients_of_all_parameters_are_those_of_finite_differences(of):
     weights, masks = random_weights(TINY), random_masks(TINY, len(WORD))
-    network = Network(TINY, weights, of)
+    network = NwfstNetwork(TINY, weights, of)
     gradients = multiplied_out(network.loss(WORD, OUTPUT, masks)[1])
     assert set(gradients) == set(weights)
     for name, array in weights.items():
@@ -218,8 +228,9 @@ def test_gradients_of_all_parameters_are_those_of_finite_differences(of):
 
 def test_the_loss_is_minus_the_log_probability_of_the_output():
     weights = random_weights(TINY)
-    everything = Masks(np.ones((4, TINY.width(0))), [np.ones((4, TINY.width(layer))) for layer in range(TINY.layers)])
-    network = Network(TINY, weights, lattice_numpy)
+    everything = DropoutMasks(np.ones((4, TINY.width(0))), [np.ones((4, TINY.width(layer)))
+                                                            for layer in range(TINY.layers)])
+    network = NwfstNetwork(TINY, weights, lattice_numpy)
     gamma, _ = network.forward(WORD, everything)
     arcs = arcs_of(gamma[None], weights["arcs"], weights["copy"][0], WORD[None], TINY.characters)
     shorter = Arcs(arcs.sub[:, :3], arcs.ins[:, :3], arcs.dele[:, :3])  # of its first two characters
@@ -245,17 +256,18 @@ def test_copies_share_one_score():
 
 def test_training_without_dropout_computes_what_inference_does():
     weights = random_weights(TINY)
-    everything = Masks(np.ones((4, TINY.width(0))), [np.ones((4, TINY.width(layer))) for layer in range(TINY.layers)])
+    everything = DropoutMasks(np.ones((4, TINY.width(0))), [np.ones((4, TINY.width(layer)))
+                                                            for layer in range(TINY.layers)])
     gamma = encode(weights, TINY, WORD[None])[0]
     for of in kernels():
-        assert Network(TINY, weights, of).forward(WORD, everything)[0] == pytest.approx(gamma)
+        assert NwfstNetwork(TINY, weights, of).forward(WORD, everything)[0] == pytest.approx(gamma)
 
 
 @pytest.mark.skipif(len(kernels()) == 1, reason="Numba is not installed")
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-9), (np.float32, 2e-3)])
 def test_numpy_and_numba_train_alike(dtype, tolerance):
     shape, random = Shape(characters=5, embedding=3, hidden=4, layers=3), np.random.RandomState(3)
-    networks = [Network(shape, random_weights(shape, dtype=dtype), of) for of in kernels()]
+    networks = [NwfstNetwork(shape, random_weights(shape, dtype=dtype), of) for of in kernels()]
     for step in range(30):
         word = random.randint(1, 6, random.randint(1, 9))
         output = random.randint(1, 6, len(word) + random.randint(0, 3))
@@ -273,13 +285,13 @@ def test_numpy_and_numba_train_alike(dtype, tolerance):
 def gradients_of(shape, value):
     dense = {name: np.full(size, value) for name, size in shape.weights().items() if name != "arcs"}
     rows, columns = shape.weights()["arcs"]
-    return Gradients(dense, np.full((3, rows), value), np.full((3, columns), value))
+    return NwfstGradients(dense, np.full((3, rows), value), np.full((3, columns), value))
 
 
 @each_kernel
 def test_gradients_are_clipped_together_but_not_biases_and_the_copy_score(of):
     for value in (1e-3, 0.5):
-        network, gradients = Network(TINY, random_weights(TINY), of), gradients_of(TINY, value)
+        network, gradients = NwfstNetwork(TINY, random_weights(TINY), of), gradients_of(TINY, value)
         before = {name: array.copy() for name, array in network.weights.items()}
         norm = np.linalg.norm([np.linalg.norm(array) for name, array in multiplied_out(gradients).items()
                                if name != "copy" and not name.endswith(".b")])
@@ -294,7 +306,7 @@ def test_gradients_are_clipped_together_but_not_biases_and_the_copy_score(of):
 
 @each_kernel
 def test_after_an_update_no_unit_and_no_embedding_is_longer_than_seven(of):
-    network = Network(TINY, random_weights(TINY), of)
+    network = NwfstNetwork(TINY, random_weights(TINY), of)
     for name, array in network.weights.items():
         array *= 20 if name != "copy" and not name.endswith(".b") else 1
     shorter = network.weights["arcs"][:, 3] = 0.1
@@ -626,15 +638,15 @@ def test_trials_of_other_models_keep_the_best_too(train):
 
 
 def test_samples_in_order_of_length(train, monkeypatch):
-    from il_morph.training.schedule import Training
+    from il_morph.training.loop import TrainingLoop
 
-    orders, order_of = [], Training._order
+    orders, order_of = [], TrainingLoop._order
 
     def order(self):
         orders.append([len(instance.sample.input) for instance in order_of(self)])
         return order_of(self)
 
-    monkeypatch.setattr(Training, "_order", order)
+    monkeypatch.setattr(TrainingLoop, "_order", order)
     train("--sample-order=length", "--epochs=2")
     assert orders[0] == orders[1] == sorted(orders[0])
     assert TrainingSettings().sample_order == "shuffled"

@@ -10,16 +10,16 @@ dy = pytest.importorskip("dynet")
 
 from il_morph.data.formats import Sample
 from il_morph.engines.dynet.decoder import DynetDecoder, DynetState, negative_log_likelihood
-from il_morph.engines.dynet.network import Network, SampleGraph
+from il_morph.engines.dynet.network import DynetNetwork, SampleGraph
 from il_morph.model.inference import Inference
 from il_morph.model.search import decode, execute
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.training.dev_loss import step_losses
 from il_morph.training.engine import AT_END, BEFORE_END, Step
 from il_morph.training.imitation import ImitationLearning, model_rollin_probability
-from il_morph.training.likelihood import step_losses
+from il_morph.training.loop import TrainingLoop
 from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
-from il_morph.training.schedule import Training
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.transitions.expert import COPY, DELETE
 from tests.dynet_models import fresh_network, learner_of, loss_of, run
@@ -29,11 +29,11 @@ TIED = Sample("aab", "N;PL", "ab")  # COPY and DELETE are equally good at its be
 EXPERT_ONLY = {"il_beta": 1.0, "il_tforcing_epochs": 99}  # no chance: roll-ins and roll-outs are the expert's
 
 
-def network_of(samples=TAGGED, seed: int = 1, **settings) -> Network:
+def network_of(samples=TAGGED, seed: int = 1, **settings) -> DynetNetwork:
     return fresh_network(Vocabulary.build([*samples, TIED], small_settings(**settings)), seed=seed)
 
 
-def objective_of(network: Network = None, epoch: int = 0, seed: int = 1, **settings) -> ImitationLearning:
+def objective_of(network: DynetNetwork = None, epoch: int = 0, seed: int = 1, **settings) -> ImitationLearning:
     network = network or network_of()
     objective = ImitationLearning(network.vocabulary, TrainingSettings(**settings), Random(seed))
     objective.begin_epoch(epoch)
@@ -184,10 +184,10 @@ def test_each_loss_teaches_the_best_actions(loss):
     instances = [network.vocabulary.instance(sample) for sample in samples]
     settings = TrainingSettings(epochs=150, patience=150, il_loss=loss, il_beta=1.0, il_tforcing_epochs=150)
     objective = ImitationLearning(network.vocabulary, settings, Random(1))
-    course = Training(learner_of(objective, network), objective.teachers, network.vocabulary, instances, instances,
-                      settings, Random(1), until=1.0).run()
-    assert course.epochs[-1].loss < course.epochs[0].loss / 2
-    found = decode(Inference(course.weights, network.vocabulary), instances)
+    history = TrainingLoop(learner_of(objective, network), objective.teachers, network.vocabulary, instances, instances,
+                           settings, Random(1), until=1.0).run()
+    assert history.epochs[-1].loss < history.epochs[0].loss / 2
+    found = decode(Inference(history.weights, network.vocabulary), instances)
     assert [hypotheses[0].output for hypotheses in found] == [sample.output for sample in samples]
 
 
@@ -330,7 +330,7 @@ def finish_greedily(graph, states, instance, actions, position) -> list:
     return actions
 
 
-def roll_outs(network: Network, sample: Sample, **options) -> tuple:
+def roll_outs(network: DynetNetwork, sample: Sample, **options) -> tuple:
     """The costs of COPY, DELETE and an insertion at the first step, and the sequences behind them."""
     instance, system = network.vocabulary.instance(sample), network.vocabulary.system
     insertion = network.vocabulary.actions_of(sample.output)[0]
@@ -346,7 +346,7 @@ def roll_outs(network: Network, sample: Sample, **options) -> tuple:
     return costs, sequences
 
 
-def ending_network(**settings) -> Network:
+def ending_network(**settings) -> DynetNetwork:
     """A network whose greedy sequences come to an end: DELETE and END are likely."""
     network = network_of(**settings)
     bias = np.zeros(len(network.vocabulary.actions), dtype=np.float32)
@@ -458,11 +458,11 @@ def test_regrets_where_the_target_is_complete_and_input_is_left():
         decoder = Kept(instance_of(objective))
         objective.leave_loss(decoder, None, {DELETE: 0}, BEFORE_END)
         (loss,) = decoder.left
-        support = objective.supports[loss.support]
+        support = objective.valid_masks[loss.support]
         assert list(loss.optimal) == [DELETE]
         assert loss.margins[free] == 0 and support[free]
         assert set(loss.margins[support & (np.arange(len(support)) != free)]) == {5.0}
-        assert support.sum() == objective.supports[BEFORE_END].sum() + size
+        assert support.sum() == objective.valid_masks[BEFORE_END].sum() + size
 
 
 # The expert and dropout

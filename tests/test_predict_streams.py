@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import il_morph
 from il_morph.commands import main
 from il_morph.data import streaming
-from il_morph.data.formats import NO_FEATURES, SIGMORPHON2017, Way, parse_data
+from il_morph.data.formats import NO_FEATURES, SIGMORPHON2017, ReadOptions, parse_data
 from il_morph.data.streaming import DataStream, blocks_of_lines, end_of_lines
 from il_morph.errors import InputError
 from il_morph.model.modelfile import save_model
@@ -249,10 +249,10 @@ def test_the_end_of_the_whole_lines(content, end):
                                        ("walk\twalked\tV;PST\t\t\nsing\tsang\tV;PST\t\t\n", SIGMORPHON2017)])
 def test_blocks_hold_the_samples_of_the_whole(tmp_path, monkeypatch, text, fmt):
     (tmp_path / "file").write_text(text, encoding="utf-8")
-    way = Way(expected=fmt, because="the model was trained on")
-    expected = parse_data(text.encode("utf-8"), "file", way)
+    options = ReadOptions(expected=fmt, because="the model was trained on")
+    expected = parse_data(text.encode("utf-8"), "file", options)
     monkeypatch.setattr(streaming, "BLOCK", 8)
-    blocks = list(DataStream(tmp_path / "file", way))
+    blocks = list(DataStream(tmp_path / "file", options))
     assert [sample for data in blocks for sample in data.samples] == expected.samples
     assert [data.format for data in blocks] == [expected.format] * len(blocks)
     assert [data.first_line for data in blocks][0] == expected.first_line
@@ -260,4 +260,4 @@ def test_blocks_hold_the_samples_of_the_whole(tmp_path, monkeypatch, text, fmt):
 
 def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(InputError, match="cannot read .*missing: No such file"):
-        list(DataStream(tmp_path / "missing", Way()))
+        list(DataStream(tmp_path / "missing", ReadOptions()))

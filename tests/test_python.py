@@ -12,7 +12,7 @@ import il_morph
 from il_morph.data.formats import Sample
 from il_morph.evaluation.voting import vote
 from il_morph.model import threads
-from il_morph.model.combination import Average, Vote
+from il_morph.model.combination import AveragingPredictor, VotingPredictor
 from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Prediction, Predictor, merged, up_to_mass
 from tests.cli import DEV, Data
@@ -209,7 +209,7 @@ def test_load_takes_files_results_folders_and_folders_of_seeds(tmp_path):
     names = [str(folder / seed / "f.model") for seed in ("1", "2", "10")]
     for paths in ([folder], [folder / "1", folder / "2", folder / "10"], names, [[*names]], [folder / "1", names[1:]]):
         loaded = il_morph.load(*paths)
-        assert isinstance(loaded, Vote)
+        assert isinstance(loaded, VotingPredictor)
         assert [member.name for member in loaded.members] == names
         assert all(name in repr(loaded) for name in names)
     assert isinstance(il_morph.load(folder / "2"), Predictor)
@@ -237,25 +237,25 @@ def test_the_vote_is_that_of_the_paper():
     members = [Predictor(ending_model(seed)) for seed in range(5)]
     outputs = [member.predict(ITEMS) for member in members]
     expected = [vote(of_item) for of_item in zip(*outputs)]
-    assert Vote(members).predict(ITEMS) == expected
-    for found, of_item in zip(Vote(members).nbest(ITEMS, n=9, beam_width=4), zip(*outputs)):
+    assert VotingPredictor(members).predict(ITEMS) == expected
+    for found, of_item in zip(VotingPredictor(members).nbest(ITEMS, n=9, beam_width=4), zip(*outputs)):
         assert {each.output: round(5 * each.probability) for each in found} == {
             output: of_item.count(output) for output in of_item}
-    assert [form.output for form in Vote(members).paradigm("walk")] == [
+    assert [form.output for form in VotingPredictor(members).paradigm("walk")] == [
         vote(of) for of in zip(*([form.output for form in member.paradigm("walk")] for member in members))]
 
 
 def test_outputs_are_scored_by_an_average_and_not_by_a_vote():
     members = [Predictor(ending_model(seed)) for seed in range(2)]
     items = [("walk", "V;PST", "walk")]
-    assert Average(members).score(items)[0].best <= 0
+    assert AveragingPredictor(members).score(items)[0].best <= 0
     with pytest.raises(il_morph.InputError, match='models that vote .* combine="average"'):
-        Vote(members).score(items)
+        VotingPredictor(members).score(items)
 
 
 def test_the_average_of_a_model_with_itself_is_the_model():
     predictor = Predictor(ending_model(3))
-    twice = Average([predictor, Predictor(ending_model(3))])
+    twice = AveragingPredictor([predictor, Predictor(ending_model(3))])
     samples = [Sample(*item, None) for item in ITEMS]
     for found, expected in zip(twice.hypotheses(samples), predictor.hypotheses(samples)):
         assert [h.actions for h in found] == [h.actions for h in expected]
@@ -269,7 +269,7 @@ def test_the_average_is_the_mean_probability_of_each_action(settings):
     first, second = (member.vocabulary for member in members)
     assert first.actions.symbols != second.actions.symbols
     samples = [Sample(*item, None) for item in ITEMS]
-    for sample, hypotheses in zip(samples, Average(members).hypotheses(samples)):
+    for sample, hypotheses in zip(samples, AveragingPredictor(members).hypotheses(samples)):
         for found in hypotheses:
             symbols = [first.actions.symbols[action] for action in found.actions]
             ways = []
@@ -288,18 +288,18 @@ def test_the_average_is_the_mean_probability_of_each_action(settings):
 def test_models_with_different_actions_can_vote_but_have_no_average(settings, message):
     members = [Predictor(ending_model(1)), Predictor(ending_model(2, **settings))]
     with pytest.raises(il_morph.InputError, match=message):
-        Average(members)
-    assert len(Vote(members).predict(ITEMS)) == len(ITEMS)
+        AveragingPredictor(members)
+    assert len(VotingPredictor(members).predict(ITEMS)) == len(ITEMS)
 
 
 def test_models_of_different_data_are_not_combined(tmp_path):
     members = [Predictor(ending_model(1), "one"), Predictor(ending_model(2, format="sigmorphon2016"), "two")]
-    for combine in (Vote, Average):
+    for combine in (VotingPredictor, AveragingPredictor):
         with pytest.raises(il_morph.InputError, match="one was trained with format sigmorphon2017, two with sigm"):
             combine(members)
 
 
-@pytest.mark.parametrize("combine", [Vote, Average])
+@pytest.mark.parametrize("combine", [VotingPredictor, AveragingPredictor])
 def test_combinations_can_be_pickled_and_copied(combine):
     predictor = combine([Predictor(ending_model(seed)) for seed in (1, 2)])
     expected = predictor.predict(ITEMS)

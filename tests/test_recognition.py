@@ -15,9 +15,9 @@ from il_morph.data.formats import (
     SIGMORPHON2016,
     SIGMORPHON2017,
     SIGMORPHON2022,
-    Doubtful,
+    AmbiguousFormat,
+    ReadOptions,
     Sample,
-    Way,
     format_named,
     format_of,
     parse_data,
@@ -27,7 +27,7 @@ from il_morph.data.formats import (
 )
 from il_morph.data.reading import RECOGNISED
 from il_morph.errors import InputError
-from il_morph.reproduction.facts import NAMES, load_table
+from il_morph.reproduction.paper_tables import NAMES, load_table
 from tests.cli import DEV, SHORT, SMALL, TRAIN, Run, as_2016, as_2017, error_of, in_two_columns
 from tests.shared import SHARED, needs_shared
 
@@ -65,8 +65,8 @@ RIGHT = {
 }
 
 
-def parse(text, way=RECOGNISED, **options):
-    return parse_data(text.encode("utf-8"), "file", way, **options)
+def parse(text, options=RECOGNISED, **more):
+    return parse_data(text.encode("utf-8"), "file", options, **more)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -104,10 +104,10 @@ def test_features_without_a_separator_are_said_to_be_one_each(tmp_path, caplog, 
         f'{path}: input, output, features (2 lines; no ";" in the features: each bundle is one)',
         f"{path}, line 1: 'V{sign}PST' is read as one feature; if \"{sign}\" separates features write \";\" instead, "
         f'or use --feature-separator="{sign}" where the command has it']
-    assert read_data(path, Way(separator=sign)).description == (
+    assert read_data(path, ReadOptions(separator=sign)).description == (
         f'input, output, features separated by "{sign}" (2 lines)')
     assert len(caplog.messages) == 3
-    read_data(path, Way(columns=("input", "output", "features")))
+    read_data(path, ReadOptions(columns=("input", "output", "features")))
     assert caplog.messages[3:] == caplog.messages[:2]
 
 
@@ -207,7 +207,7 @@ def test_other_names_are_refused(name):
                                               "input 'gato', features 'N;PL', output 'gatos'"]),
 ])
 def test_what_is_doubtful_is_refused_with_its_readings(text, readings):
-    with pytest.raises(Doubtful) as caught:
+    with pytest.raises(AmbiguousFormat) as caught:
         parse(text, need_output=True)
     message = str(caught.value)
     assert message.startswith("file: ")
@@ -219,15 +219,15 @@ def test_inputs_that_are_tags_are_refused():
         parse("N;PL\tgato\nN;SG\trojo\n")
 
 
-@pytest.mark.parametrize("way, name", [
-    (Way(SIGMORPHON2017), "2022"), (Way(SIGMORPHON2016), "2022"), (Way(SIGMORPHON2022), "2017"),
-    (Way(SIGMORPHON2022), "2016"), (Way(NO_FEATURES), "2017"),
-    (Way(columns=("input", "features", "output")), "UniMorph"),
-    (Way(columns=("input", "output", "features"), separator=";"), "2022"),
+@pytest.mark.parametrize("options, name", [
+    (ReadOptions(SIGMORPHON2017), "2022"), (ReadOptions(SIGMORPHON2016), "2022"), (ReadOptions(SIGMORPHON2022), "2017"),
+    (ReadOptions(SIGMORPHON2022), "2016"), (ReadOptions(NO_FEATURES), "2017"),
+    (ReadOptions(columns=("input", "features", "output")), "UniMorph"),
+    (ReadOptions(columns=("input", "output", "features"), separator=";"), "2022"),
 ])
-def test_tags_where_words_should_be_are_refused(way, name):
+def test_tags_where_words_should_be_are_refused(options, name):
     with pytest.raises(InputError, match="does not look like the .* but like"):
-        parse(SAMPLES[name], way)
+        parse(SAMPLES[name], options)
 
 
 def test_words_with_separators_do_not_mislead():
@@ -248,13 +248,14 @@ def test_clitics_and_alternatives_are_words():
 # Saying it
 
 def test_columns_and_separator_are_taken_at_their_word():
-    fmt = parse("gato\tx\tgatos\tN+PL\n", Way(columns=("input", "-", "output", "features"), separator="+")).format
+    fmt = parse("gato\tx\tgatos\tN+PL\n", ReadOptions(columns=("input", "-", "output", "features"),
+                                                      separator="+")).format
     assert fmt.features("N+PL") == ("N", "PL")
     assert fmt.name == "input,-,output,features:+"
-    data = parse("gatos\tgato\n", Way(columns=("output", "input")))
+    data = parse("gatos\tgato\n", ReadOptions(columns=("output", "input")))
     assert data.samples == [Sample("gato", "", "gatos")]
-    assert parse(SAMPLES["commas alone"], Way(columns=("input", "features", "output"))).format is SIGMORPHON2016
-    assert parse("gato\tN.PL\tgatos\n", Way(separator=".")).format.features("N.PL") == ("N", "PL")
+    assert parse(SAMPLES["commas alone"], ReadOptions(columns=("input", "features", "output"))).format is SIGMORPHON2016
+    assert parse("gato\tN.PL\tgatos\n", ReadOptions(separator=".")).format.features("N.PL") == ("N", "PL")
 
 
 @pytest.mark.parametrize("columns, name, advice", [
@@ -264,44 +265,44 @@ def test_columns_and_separator_are_taken_at_their_word():
 ])
 def test_columns_that_do_not_fit_are_shown_and_asked_for_again(columns, name, advice):
     text = SAMPLES.get(name, "gato\tgatos\tN;PL\nrojo\trojos\tADJ;PL\n")
-    for way in (Way(columns=columns), replace(expecting(SIGMORPHON2017), columns=columns)):
+    for options in (ReadOptions(columns=columns), replace(expecting(SIGMORPHON2017), columns=columns)):
         with pytest.raises(InputError) as caught:
-            parse(text, way)
+            parse(text, options)
         assert str(caught.value).endswith(f": {advice}; say with --columns what the columns are")
     with pytest.raises(InputError, match="what the columns are, or with --feature-separator what separates features$"):
-        parse(SAMPLES["2016"], Way(columns=("input", "features", "output"), separator=";"))
+        parse(SAMPLES["2016"], ReadOptions(columns=("input", "features", "output"), separator=";"))
 
 
 @pytest.mark.parametrize("columns", [("input", "output", "features", "-"), ("input", "output")])
 def test_more_or_fewer_columns_than_the_file_has_are_refused(columns):
     with pytest.raises(InputError) as caught:
-        parse(SAMPLES["UniMorph"], Way(columns=columns), need_output=True)
+        parse(SAMPLES["UniMorph"], ReadOptions(columns=columns), need_output=True)
     assert str(caught.value) == (f"file, line 1: 3 columns, but --columns={','.join(columns)} names {len(columns)}; "
                                  "say with --columns what the columns are")
 
 
 def test_the_output_may_be_missing_among_the_columns_that_are_named():
-    covered = parse("huis\tx\tN;PL\n", Way(columns=("input", "-", "features", "output")))
+    covered = parse("huis\tx\tN;PL\n", ReadOptions(columns=("input", "-", "features", "output")))
     assert covered.samples == [Sample("huis", "N;PL", None)]
-    assert parse("huis\n", Way(columns=("input", "output"))).samples == [Sample("huis", "", None)]
+    assert parse("huis\n", ReadOptions(columns=("input", "output"))).samples == [Sample("huis", "", None)]
 
 
 def test_missing_outputs_are_asked_for_with_flags_that_there_are():
-    for way in (expecting(SIGMORPHON2017), Way(columns=("input", "features", "output"))):
+    for options in (expecting(SIGMORPHON2017), ReadOptions(columns=("input", "features", "output"))):
         with pytest.raises(InputError) as caught:
-            parse(SAMPLES["covered with a column"] if way.expected else "huis\tN;PL\t\n", way, need_output=True)
+            parse(SAMPLES["covered with a column"] if options.expected else "huis\tN;PL\t\n", options, need_output=True)
         assert str(caught.value) == ("file has no outputs, and they are needed here; give a file with outputs, "
                                      "or say with --columns what the columns are")
 
 
 def test_doubt_about_columns_is_settled_by_columns_alone():
-    with pytest.raises(Doubtful, match="\nsay which with --columns$"):
+    with pytest.raises(AmbiguousFormat, match="\nsay which with --columns$"):
         parse("walk\tV+PST\twalked\n", expecting(SIGMORPHON2017))
 
 
 def test_a_separator_without_features_is_refused():
     with pytest.raises(InputError, match="no column looks like features"):
-        parse(SAMPLES["two columns"], Way(separator=";"))
+        parse(SAMPLES["two columns"], ReadOptions(separator=";"))
 
 
 @pytest.mark.parametrize("flags, message", [
@@ -322,7 +323,7 @@ def test_bad_flags(data, capsys, flags, message):
 # A model and its data
 
 def expecting(fmt):
-    return Way(expected=fmt, because="the model was trained on")
+    return ReadOptions(expected=fmt, because="the model was trained on")
 
 
 def test_another_order_is_read_as_it_is_when_that_is_clear():
@@ -334,7 +335,7 @@ def test_another_order_is_read_as_it_is_when_that_is_clear():
 
 
 def test_a_mere_suspicion_of_another_order_is_refused():
-    with pytest.raises(Doubtful, match="input 'huis', features 'PL', output 'huizen'"):
+    with pytest.raises(AmbiguousFormat, match="input 'huis', features 'PL', output 'huizen'"):
         parse(SAMPLES["single tags between"], expecting(SIGMORPHON2017))
     assert parse(SAMPLES["single tags between"], expecting(SIGMORPHON2022)).samples[0] == Sample("huis", "PL", "huizen")
     headed = "lemma\tmsd\tform\n" + SAMPLES["single tags between"]
@@ -395,7 +396,7 @@ def test_all_parts_of_a_training_are_read_alike(tmp_path):
     names = {"train": SAMPLES["2022"], "dev": SAMPLES["2023"], "test": SAMPLES["covered 2017"]}
     for name, text in names.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    parts = read_parts(tmp_path / "train", tmp_path / "dev", tmp_path / "test", Way())
+    parts = read_parts(tmp_path / "train", tmp_path / "dev", tmp_path / "test", ReadOptions())
     assert parts.format is SIGMORPHON2022
     assert (len(parts.train), len(parts.dev), len(parts.test)) == (3, 3, 2)
     assert parts.test[0] == Sample("huis", "N;PL", None)
@@ -430,7 +431,7 @@ def train_on(tmp_path):
 def test_a_model_keeps_the_format_that_was_recognised(train_on, caplog, text, flags, name, pos):
     caplog.set_level("INFO")
     run = train_on(text, *flags)
-    assert f"any.tsv: {parse(text, Way(separator='+') if flags else RECOGNISED).description}" in caplog.text
+    assert f"any.tsv: {parse(text, ReadOptions(separator='+') if flags else RECOGNISED).description}" in caplog.text
     assert run.settings["format"] == name
     vocabulary = run.model.vocabulary
     assert (vocabulary.pos and vocabulary.pos.symbols) == pos
@@ -540,14 +541,15 @@ def test_real_data_is_recognised_in_any_order_and_as_csv(name, pattern, number):
 
 PIECES = ["\t", "\n", "\r\n", ",", ";", "|", "=", '"', "#", " ", "(", ")", "\0", "\ufeff", "é", "e\u0301", "A", "1",
           "-0.5", "lemma", "form", "features", "walk", "V;PST", "pos=V", "⟪"]
-WAYS = [Way(), *map(Way, FORMATS.values()), *map(expecting, FORMATS.values()), Way(separator=","), Way(unicode="nfd"),
-        Way(columns=("input", "-", "features", "output")), Way(columns=("output", "input"))]
+WAYS = [ReadOptions(), *map(ReadOptions, FORMATS.values()), *map(expecting, FORMATS.values()),
+        ReadOptions(separator=","), ReadOptions(unicode="nfd"),
+        ReadOptions(columns=("input", "-", "features", "output")), ReadOptions(columns=("output", "input"))]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join), st.sampled_from(WAYS), st.booleans())
-def test_whatever_stands_in_a_file_is_read_or_refused(text, way, need_output):
+def test_whatever_stands_in_a_file_is_read_or_refused(text, options, need_output):
     try:
-        data = parse(text, way, need_output=need_output)
+        data = parse(text, options, need_output=need_output)
     except InputError as error:
         assert str(error).startswith("file")
     else:

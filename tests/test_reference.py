@@ -10,8 +10,8 @@ from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode
 from il_morph.model.settings import TrainingSettings
-from il_morph.training.engine import AT_END, BEFORE_END, Step, supports
-from il_morph.training.likelihood import ExpertTeacher, GoldTeacher, step_losses
+from il_morph.training.dev_loss import ExpertTeacher, GoldTeacher, step_losses
+from il_morph.training.engine import AT_END, BEFORE_END, Step, valid_masks
 from il_morph.transitions.expert import Expert, matched, optimal_actions, regrets
 from tests.reference_models import converted, read_reference, reference_models
 from tests.shared import SHARED, needs_shared
@@ -191,7 +191,7 @@ def test_softmax_margin_of_each_step_through_numpy(of_edits):
         losses = []
         for (i, j, _), row in zip(teacher_forced_states(of_edits, case), scores):
             costs = expert.candidates(i, j)
-            support = supports(of_edits.vocabulary)[AT_END if i == len(case["input"]) else BEFORE_END]
+            support = valid_masks(of_edits.vocabulary)[AT_END if i == len(case["input"]) else BEFORE_END]
             margin = np.logaddexp.reduce((row + regrets(costs, support))[support])
             losses.append(margin - np.logaddexp.reduce(row[optimal_actions(costs)]))
         return losses

@@ -13,7 +13,7 @@ from il_morph.evaluation.edits import edit_steps, edits
 from il_morph.evaluation.entries import read_gold, read_predictions
 from il_morph.evaluation.scores import evaluate
 from il_morph.evaluation.voting import vote
-from il_morph.reproduction.measured import measured
+from il_morph.reproduction.run_list import measured
 from il_morph.reproduction.runs import Run
 from tests.cli import SHORT, SMALL, TRAIN, as_2017, error_of
 from tests.made_runs import EVIL, WORDS, made_run

@@ -78,7 +78,7 @@ def test_in_the_authors_program_what_roll_outs_read_takes_part_in_the_update():
     for rules in "program", "paper":
         walk = Walk(served, reading_model(1), PAIRS[2], exact=True, il_rules=rules)
         slow, looked_up, expected = SlowRollOut(reading_model(1), walk.instance), set(), set()
-        walk.decoder.look_up = looked_up.update
+        walk.decoder.touch_rows = looked_up.update
         for history, costs in walk.steps(erring(1)):
             for action in costs or ():
                 expected |= set(slow.path(*history, action).actions[len(history):-1])
@@ -102,11 +102,11 @@ def test_a_known_roll_out_is_not_run_again(monkeypatch):
     model = reading_model(1)
     steps, take = [], GreedyRollOuts.take
 
-    def counting(self, scores, supports):
+    def tracker(self, scores, valid_masks):
         steps.append(len(scores))
-        return take(self, scores, supports)
+        return take(self, scores, valid_masks)
 
-    monkeypatch.setattr(GreedyRollOuts, "take", counting)
+    monkeypatch.setattr(GreedyRollOuts, "take", tracker)
     sizes = {}
     for reuse in (True, False):
         walk = Walk(served, model, PAIRS[2], exact=True)

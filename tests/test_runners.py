@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from il_morph.locks import FileLock
 from il_morph.model.archive import archive_bytes
-from il_morph.reproduction.facts import load_table
+from il_morph.reproduction.paper_tables import load_table
+from il_morph.runs.locks import FileLock
 from tests.cli import error_of
 from tests.tiny import (
     LANGUAGES,
@@ -818,7 +818,7 @@ def test_the_table_is_made_by_one_process_at_a_time(tmp_path):
 
 def test_a_system_without_locks_is_told_so_before_anything_starts(tmp_path, monkeypatch, capsys):
     make_data("sigmorphon2016", tmp_path / "data")
-    monkeypatch.setattr("il_morph.locks.fcntl", None)
+    monkeypatch.setattr("il_morph.runs.locks.fcntl", None)
     arguments = ["run", "sigmorphon2016", f"--data={tmp_path}/data", f"--results={tmp_path}/results", *SELECTION]
     assert "this system has no file locks" in error_of(capsys, *arguments)
     assert not (tmp_path / "results").exists()

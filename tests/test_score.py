@@ -10,7 +10,7 @@ from il_morph.commands import main
 from il_morph.data.formats import Sample
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of
-from il_morph.model.combination import Average
+from il_morph.model.combination import AveragingPredictor
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import describe
@@ -195,7 +195,7 @@ def test_a_folder_of_seeds_is_averaged(gold, tmp_path, capsys):
         (tmp_path / "seeds" / str(seed)).mkdir(parents=True)
         save_model(tmp_path / "seeds" / str(seed) / "f.model", random_model(seed))
     rows = score(capsys, str(tmp_path / "seeds"), gold)
-    expected = Average([Predictor(random_model(seed)) for seed in (1, 2)]).scores(TAGGED)
+    expected = AveragingPredictor([Predictor(random_model(seed)) for seed in (1, 2)]).scores(TAGGED)
     assert [float(row[4]) for row in rows] == pytest.approx([each.total for each in expected], abs=1e-5)
 
 

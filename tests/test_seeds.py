@@ -15,7 +15,7 @@ import pytest
 import il_morph
 from il_morph.commands import main
 from il_morph.commands import train as command
-from il_morph.commands.seeds import as_text
+from il_morph.runs.seeds import as_text
 from tests.cli import DEV, ROOT, SMALL, TEST, TRAIN, Run, as_2017, error_of
 from tests.cli import il_morph as run_il_morph
 

@@ -11,8 +11,8 @@ from il_morph.engines.dynet.decoder import DynetDecoder
 from il_morph.model.inference import Inference
 from il_morph.model.search import decode
 from il_morph.model.settings import TrainingSettings
+from il_morph.training.dev_loss import GoldTeacher, step_losses
 from il_morph.training.engine import BEFORE_END
-from il_morph.training.likelihood import GoldTeacher, step_losses
 from il_morph.training.phases import gold_sequences
 from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce, Sampler, min_max
 from il_morph.transitions.aligners import make_aligner

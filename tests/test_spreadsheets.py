@@ -18,8 +18,8 @@ from il_morph.data.formats import (
     NO_FEATURES,
     SIGMORPHON2016,
     SIGMORPHON2017,
+    ReadOptions,
     Sample,
-    Way,
     parse_data,
     read_data,
     read_parts,
@@ -34,13 +34,13 @@ OF_2017 = "walk\twalked\tV;PST\ngo\twent\tV;PST\n"
 SAMPLES = [Sample("walk", "V;PST", "walked"), Sample("go", "V;PST", "went")]
 
 
-def parse(text, way=RECOGNISED, name="file", **options):
-    return parse_data(text if isinstance(text, bytes) else text.encode("utf-8"), name, way, **options)
+def parse(text, options=RECOGNISED, name="file", **more):
+    return parse_data(text if isinstance(text, bytes) else text.encode("utf-8"), name, options, **more)
 
 
-def error(text, way=RECOGNISED, **options):
+def error(text, options=RECOGNISED, **more):
     with pytest.raises(InputError) as caught:
-        parse(text, way, **options)
+        parse(text, options, **more)
     return str(caught.value)
 
 
@@ -89,14 +89,14 @@ def test_errors_below_a_header_name_the_line_of_the_file():
 
 
 def test_a_header_that_contradicts_the_flags_is_refused():
-    message = error("lemma\tfeatures\tform\nwalk\tpast\twalked\n", Way(SIGMORPHON2017))
+    message = error("lemma\tfeatures\tform\nwalk\tpast\twalked\n", ReadOptions(SIGMORPHON2017))
     said = "file, line 1: the header row says input, features, output, but the sigmorphon2017 format"
     assert message.startswith(said)
 
 
 def test_the_header_of_ignored_columns_does_not_matter():
-    way = Way(columns=("input", "output", "features", "-"))
-    assert parse("lemma\tform\tmsd\tsegments\nwalk\twalked\tV;PST\twalk-ed\n", way).samples == SAMPLES[:1]
+    options = ReadOptions(columns=("input", "output", "features", "-"))
+    assert parse("lemma\tform\tmsd\tsegments\nwalk\twalked\tV;PST\twalk-ed\n", options).samples == SAMPLES[:1]
 
 
 # CSV
@@ -144,11 +144,12 @@ def test_empty_columns_at_the_end_do_not_hide_what_separates_the_others(text):
 
 @pytest.mark.parametrize("text", ["walk walked V;PST\nplay plays V;PRS\n", "walk walked V,PST\nplay plays V,PRS\n",
                                   "walk V;PST walked\nplay V;PRS plays\n", "walk V;PST\nplay V;PRS\n"])
-@pytest.mark.parametrize("way", [Way(), Way(expected=SIGMORPHON2017, because="the model was trained on")])
-def test_columns_that_blanks_separate_are_not_read_as_csv(text, way):
+@pytest.mark.parametrize("options", [ReadOptions(), ReadOptions(expected=SIGMORPHON2017,
+                                                            because="the model was trained on")])
+def test_columns_that_blanks_separate_are_not_read_as_csv(text, options):
     for need_output in (True, False):
-        if need_output or way.expected:
-            assert error(text, way, need_output=need_output) == (
+        if need_output or options.expected:
+            assert error(text, options, need_output=need_output) == (
                 "file, line 1: the columns seem to be separated by blanks; separate them by tabs")
 
 
@@ -180,13 +181,13 @@ def test_quotation_marks_between_tabs_are_kept_and_warned_about():
 
 # Columns and lines
 
-@pytest.mark.parametrize("text, way", [
-    ("walk\twalked\tV;PST\t\t\ngo\twent\tV;PST\n", Way()),
-    ("walk\twalked\tV;PST\t\ngo\twent\tV;PST\t\n", Way(SIGMORPHON2017)),
-    ("walk\tV;PST\twalked\t\ngo\tV;PST\twent\t\n", Way()),
+@pytest.mark.parametrize("text, options", [
+    ("walk\twalked\tV;PST\t\t\ngo\twent\tV;PST\n", ReadOptions()),
+    ("walk\twalked\tV;PST\t\ngo\twent\tV;PST\t\n", ReadOptions(SIGMORPHON2017)),
+    ("walk\tV;PST\twalked\t\ngo\tV;PST\twent\t\n", ReadOptions()),
 ])
-def test_empty_columns_at_the_end_are_left_out(text, way):
-    data = parse(text, way)
+def test_empty_columns_at_the_end_are_left_out(text, options):
+    data = parse(text, options)
     assert data.samples == SAMPLES
     assert "empty columns at the end left out" in data.description
 
@@ -198,17 +199,18 @@ def test_two_columns_and_an_empty_one():
     assert parse("walk\tV;PST\t\ngo\tV;PST\t\n").samples == [Sample("walk", "V;PST", None), Sample("go", "V;PST", None)]
 
 
-@pytest.mark.parametrize("text, way, message", [
-    (OF_2017 + "\n" + OF_2017, Way(), "file, line 3: 1 column, but the sigmorphon2017 format"),
-    (OF_2017 + "\t\t\n" + OF_2017, Way(), "file, line 3: the line is blank: take it out"),
-    ("walk\ngo\n\ntalk\n", Way(), "file, line 3: the line is blank: take it out"),
-    ("# my data\n" + OF_2017, Way(), "file, line 1: 1 column, but"),
-    ("walked\t\twalk\n# more\nwent\t\tgo\n", Way(NO_FEATURES),
+@pytest.mark.parametrize("text, options, message", [
+    (OF_2017 + "\n" + OF_2017, ReadOptions(), "file, line 3: 1 column, but the sigmorphon2017 format"),
+    (OF_2017 + "\t\t\n" + OF_2017, ReadOptions(), "file, line 3: the line is blank: take it out"),
+    ("walk\ngo\n\ntalk\n", ReadOptions(), "file, line 3: the line is blank: take it out"),
+    ("# my data\n" + OF_2017, ReadOptions(), "file, line 1: 1 column, but"),
+    ("walked\t\twalk\n# more\nwent\t\tgo\n", ReadOptions(NO_FEATURES),
      "file, line 2: the line looks like a comment: take it out"),
-    ("walked\t\twalk\n# more\tor\nwent\t\tgo\n", Way(), "file, line 2: the line looks like a comment: take it out"),
+    ("walked\t\twalk\n# more\tor\nwent\t\tgo\n", ReadOptions(),
+     "file, line 2: the line looks like a comment: take it out"),
 ])
-def test_blank_lines_and_comments_are_refused_by_line(text, way, message):
-    said = error(text, way)
+def test_blank_lines_and_comments_are_refused_by_line(text, options, message):
+    said = error(text, options)
     assert said.startswith(message) and "take it out" in said
 
 
@@ -217,8 +219,9 @@ def test_blank_lines_and_comments_are_refused_by_line(text, way, message):
 ])
 def test_the_column_that_is_missing_on_a_line_is_named(line, missing):
     text = f"walk\twalked\tV;PST\nplay\tplayed\tV;PST\n{line}\n"
-    for way in (Way(), Way(expected=SIGMORPHON2017, because="the model was trained on"), Way(SIGMORPHON2017)):
-        message = error(text, way)
+    for options in (ReadOptions(), ReadOptions(expected=SIGMORPHON2017, because="the model was trained on"),
+                    ReadOptions(SIGMORPHON2017)):
+        message = error(text, options)
         assert message.startswith(f"file, line 3: no {missing}, but other lines have")
 
 
@@ -226,7 +229,7 @@ def test_the_column_that_is_missing_far_down_in_a_file_is_named(tmp_path):
     path = tmp_path / "long.tsv"
     path.write_text(OF_2017 * 5000 + "play\tplays\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 10001: no features, but other lines have some"):
-        list(DataStream(path, Way(expected=SIGMORPHON2017, because="the model was trained on")))
+        list(DataStream(path, ReadOptions(expected=SIGMORPHON2017, because="the model was trained on")))
 
 
 def test_a_hash_sign_is_a_character_like_others():
@@ -296,7 +299,7 @@ def test_empty_features_are_kept_and_warned_about_by_line():
     assert data.format.features(data.samples[1].tag) == ("V", "", "PRS")
     assert data.warnings() == ["file, line 2: a feature is empty, and counts as one (3 such lines)"]
     assert parse("walk\twalked\tV;PST\nplay\tplays\t\n").warnings() == []  # no features at all
-    assert parse("walked\t\twalk\n", Way(NO_FEATURES)).warnings() == []
+    assert parse("walked\t\twalk\n", ReadOptions(NO_FEATURES)).warnings() == []
 
 
 def test_features_that_differ_by_a_blank_alone_are_kept_and_warned_about_by_line():
@@ -331,7 +334,7 @@ def test_a_letter_in_two_spellings_is_warned_about():
 
 @pytest.mark.parametrize("form", ["nfc", "nfd"])
 def test_unicode_forms_on_request(form):
-    data = parse(mixed(COMPOSED, DECOMPOSED), Way(unicode=form))
+    data = parse(mixed(COMPOSED, DECOMPOSED), ReadOptions(unicode=form))
     assert data.warnings() == []
     assert all(unicodedata.is_normalized(form.upper(), sample.input + sample.output) for sample in data.samples)
     assert f"normalised to {form.upper()}" in data.description
@@ -349,14 +352,14 @@ def test_files_in_two_forms_are_warned_about(tmp_path, caplog):
     gold, predictions = tmp_path / "train", tmp_path / "dev"
     gold.write_text(mixed(COMPOSED, COMPOSED), encoding="utf-8")
     predictions.write_text(mixed(DECOMPOSED, DECOMPOSED), encoding="utf-8")
-    read_parts(gold, predictions, None, Way())
+    read_parts(gold, predictions, None, ReadOptions())
     assert (f"{gold} writes é as one character (4 times) and {predictions} as a letter with a combining mark "
             "(4 times); --unicode=nfc") in caplog.text
     caplog.clear()
-    read_parts(predictions, gold, None, Way())
+    read_parts(predictions, gold, None, ReadOptions())
     assert f"{gold} writes é as one character (4 times) and {predictions} as a letter" in caplog.text
     caplog.clear()
-    read_parts(gold, predictions, None, Way(unicode="nfc"))
+    read_parts(gold, predictions, None, ReadOptions(unicode="nfc"))
     assert "combining mark" not in caplog.text
 
 
@@ -471,13 +474,13 @@ def test_gold_and_predictions_with_headers_are_scored_line_by_line(tmp_path, cap
 def test_a_stream_is_read_without_a_word_if_it_is_as_expected(caplog, monkeypatch):
     caplog.set_level("INFO")
 
-    def said(text, way):
+    def said(text, options):
         caplog.clear()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode("utf-8"))))
-        read_data("-", way)
+        read_data("-", options)
         return caplog.messages
 
-    model = Way(expected=SIGMORPHON2017, because="the model was trained on")
+    model = ReadOptions(expected=SIGMORPHON2017, because="the model was trained on")
     assert said(OF_2017, model) == []
     assert said("walk\tV;PST\twalked\n", model) == ['standard input: input, features separated by ";", output (1 line)']
-    assert said(OF_2017, Way()) == ['standard input: input, output, features separated by ";" (2 lines)']
+    assert said(OF_2017, ReadOptions()) == ['standard input: input, output, features separated by ";" (2 lines)']

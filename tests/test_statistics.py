@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from il_morph.reproduction.cells import signed
 from il_morph.reproduction.comparisons import Summary, compare
-from il_morph.reproduction.facts import AVERAGE, NAMES, System, load_table
+from il_morph.reproduction.paper_tables import AVERAGE, NAMES, System, load_table
 from il_morph.reproduction.published import SINGLE, VOTE, load_published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.significance import Differences, sign_test, signed_rank_test
 from il_morph.reproduction.statistics import paired_tests
-from il_morph.reproduction.wording import signed
 from tests.shared import needs_shared, reference_rows
 
 TABLES = {"1": "sigmorphon2016", "2": "celex", "3": "lemmatization", "4": "sigmorphon2017"}

@@ -15,7 +15,7 @@ from il_morph import commands
 from il_morph.commands import main
 from il_morph.commands.streams import answer
 from il_morph.data import streaming
-from il_morph.data.formats import Way
+from il_morph.data.formats import ReadOptions
 from il_morph.data.samples import LONGEST
 from il_morph.data.streaming import LONGEST_LINE, DataStream
 from il_morph.errors import InputError
@@ -162,7 +162,7 @@ def test_long_files_take_no_more_memory_than_short_ones(folder, monkeypatch):
     predictor, peaks = Predictor.load(folder), []
     for lines in (4_000, 24_000):
         (folder / "long").write_text("walk\t\tV;PST\n" * lines)
-        stream = DataStream(folder / "long", Way(expected=predictor.format))
+        stream = DataStream(folder / "long", ReadOptions(expected=predictor.format))
         tracemalloc.start()
         answer(stream, str(folder / "out"), predictor,
                lambda fmt, samples: [fmt.line(sample, "") for sample in samples])

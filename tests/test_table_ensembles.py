@@ -9,9 +9,9 @@ from il_morph.commands import main
 from il_morph.data.formats import SIGMORPHON2016
 from il_morph.errors import InputError
 from il_morph.reproduction.ensembles import finished_seeds, make_ensembles, vote
-from il_morph.reproduction.facts import load_table
-from il_morph.reproduction.measured import add_measured, read_runs
-from il_morph.results import ResultsTree, RunFolder
+from il_morph.reproduction.paper_tables import load_table
+from il_morph.reproduction.run_list import add_measured, read_runs
+from il_morph.runs.folder import ResultsTree, RunFolder
 from tests.table_output import tsv_rows
 
 GOLD = [("walk", "walked"), ("talk", "talked"), ("bake", "baked")]

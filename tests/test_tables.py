@@ -9,9 +9,9 @@ import pytest
 from il_morph.commands import main
 from il_morph.errors import InputError
 from il_morph.reproduction.comparisons import compare, system_figures
-from il_morph.reproduction.facts import NAMES, load_table
-from il_morph.reproduction.measured import measured, read_runs
+from il_morph.reproduction.paper_tables import NAMES, load_table
 from il_morph.reproduction.published import SINGLE, load_published
+from il_morph.reproduction.run_list import measured, read_runs
 from tests.cli import error_of
 from tests.shared import needs_shared, reference_rows
 from tests.table_output import figures_by_column, tsv_rows

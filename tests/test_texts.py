@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from il_morph.reproduction.measured import measured
+from il_morph.reproduction.run_list import measured
 from il_morph.reproduction.runs import Run
 from tests.cli import ROOT
 

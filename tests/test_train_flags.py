@@ -365,7 +365,7 @@ def test_beam_width_is_that_of_the_dev_accuracy(train, monkeypatch):
         widths.append((len(instances), width))
         return best_outputs(inference, instances, width, *arguments)
 
-    monkeypatch.setattr("il_morph.training.schedule.best_outputs", recording)
+    monkeypatch.setattr("il_morph.training.loop.best_outputs", recording)
     train("--beam-width=3")
     assert widths == [(len(TRAIN), 1), (4, 3)]
     widths.clear()

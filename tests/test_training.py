@@ -8,12 +8,12 @@ dy = pytest.importorskip("dynet")
 
 from il_morph.data.formats import Sample
 from il_morph.engines.dynet.learner import OPTIMIZERS, DynetLearner
-from il_morph.engines.dynet.network import Network
+from il_morph.engines.dynet.network import DynetNetwork
 from il_morph.errors import InputError
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.training.imitation import ImitationLearning
-from il_morph.training.schedule import Epoch, Training
+from il_morph.training.loop import Epoch, TrainingLoop
 from tests.dynet_models import fresh_network
 from tests.random_models import TAGGED, small_settings
 
@@ -21,16 +21,16 @@ RATE = 0.1  # of DyNet's SGD
 CERTAIN = {"il_beta": 1.0, "il_tforcing_epochs": 99}  # roll-ins and roll-outs of the expert alone
 
 
-def new_network(seed: int = 1, **settings) -> Network:
+def new_network(seed: int = 1, **settings) -> DynetNetwork:
     return fresh_network(Vocabulary.build(TAGGED, small_settings(**settings)), seed=seed)
 
 
-def imitation(network: Network, samples=TAGGED, **settings) -> Training:
+def imitation(network: DynetNetwork, samples=TAGGED, **settings) -> TrainingLoop:
     settings = TrainingSettings(**{**CERTAIN, "epochs": 1, **settings})
     instances = [network.vocabulary.instance(sample) for sample in samples]
     objective = ImitationLearning(network.vocabulary, settings, Random(1))
     learner = DynetLearner(network, objective, settings)
-    return Training(learner, objective.teachers, network.vocabulary, instances, instances, settings, Random(1))
+    return TrainingLoop(learner, objective.teachers, network.vocabulary, instances, instances, settings, Random(1))
 
 
 def change(start: dict, samples, **settings) -> dict:
@@ -65,12 +65,12 @@ def test_the_number_of_updates(size, updates):
     counted = []
     update = training.learner.optimizer.update
 
-    class Counting:
+    class TargetTracker:
         def update(self):
             counted.append(1)
             update()
 
-    training.learner.optimizer = Counting()
+    training.learner.optimizer = TargetTracker()
     training.run()
     assert len(counted) == updates
 
@@ -136,8 +136,8 @@ class Script:
     def __init__(self, monkeypatch, right=(), losses=(), train_right=()):
         self.right, self.losses, self.train_right = iter(right), iter(losses), iter(train_right)
         self.searches = []
-        monkeypatch.setattr("il_morph.training.schedule.best_outputs", self.best_outputs)
-        monkeypatch.setattr("il_morph.training.schedule.mean_loss", lambda *arguments: next(self.losses))
+        monkeypatch.setattr("il_morph.training.loop.best_outputs", self.best_outputs)
+        monkeypatch.setattr("il_morph.training.loop.mean_loss", lambda *arguments: next(self.losses))
 
     def best_outputs(self, inference, instances, width, batch_size):
         probing = len(self.searches) % 2 == 0
@@ -169,29 +169,29 @@ class Pull:
         return [None for _ in instances]
 
 
-def scripted(train=TAGGED, dev=TAGGED, **options) -> Training:
+def scripted(train=TAGGED, dev=TAGGED, **options) -> TrainingLoop:
     network = new_network()
     settings = {name: options.pop(name) for name in list(options) if name in TrainingSettings().as_dict()}
     train, dev = ([network.vocabulary.instance(sample) for sample in samples] for samples in (train, dev))
     objective, settings = Pull(), TrainingSettings(**settings)
     learner = DynetLearner(network, objective, settings)
-    return Training(learner, objective.teachers, network.vocabulary, train, dev, settings, Random(1), **options)
+    return TrainingLoop(learner, objective.teachers, network.vocabulary, train, dev, settings, Random(1), **options)
 
 
 def test_all_epochs_are_run(monkeypatch):
     Script(monkeypatch, right=[1, 2, 3, 4])
     training = scripted(epochs=4, patience=9)
-    course = training.run()
-    assert [epoch.epoch for epoch in course.epochs] == training.learner.objective.epochs == [0, 1, 2, 3]
-    assert [epoch.dev_accuracy for epoch in course.epochs] == pytest.approx([100 * n / 6 for n in (1, 2, 3, 4)])
+    history = training.run()
+    assert [epoch.epoch for epoch in history.epochs] == training.learner.objective.epochs == [0, 1, 2, 3]
+    assert [epoch.dev_accuracy for epoch in history.epochs] == pytest.approx([100 * n / 6 for n in (1, 2, 3, 4)])
 
 
 @pytest.mark.parametrize("patience, epochs, best", [(1, 2, 0), (2, 5, 2), (3, 6, 2), (9, 8, 7)])
 def test_patience_counts_epochs_without_improvement(monkeypatch, patience, epochs, best):
     """An accuracy as good as the best is no improvement."""
     Script(monkeypatch, right=[2, 2, 4, 3, 4, 1, 4, 5])
-    course = scripted(epochs=8, patience=patience).run()
-    assert (len(course.epochs), course.best.epoch) == (epochs, best)
+    history = scripted(epochs=8, patience=patience).run()
+    assert (len(history.epochs), history.best.epoch) == (epochs, best)
 
 
 @pytest.mark.parametrize("patience, epochs, best", [(2, 4, -1), (3, 8, 6)])
@@ -199,8 +199,8 @@ def test_patience_from_a_trained_model_counts_from_the_best_epoch_of_the_trainin
                                                                                          epochs, best):
     """A model that its first updates throw off gets the time to come back; it is kept when it beats the start."""
     Script(monkeypatch, right=[4, 1, 1, 1, 2, 3, 4, 5])
-    course = scripted(epochs=7, patience=patience, from_trained=True).run()
-    assert (len(course.epochs), course.best.epoch) == (epochs, best)
+    history = scripted(epochs=7, patience=patience, from_trained=True).run()
+    assert (len(history.epochs), history.best.epoch) == (epochs, best)
 
 
 def test_the_loss_of_an_epoch_is_the_mean_over_samples_that_have_one(monkeypatch):
@@ -216,20 +216,20 @@ def test_the_model_of_the_best_epoch_is_kept(monkeypatch):
     kept, heard = [], []
     training = scripted(epochs=3, on_best=lambda epoch, weights: kept.append((epoch.epoch, weights["output.b"].copy())),
                         on_epoch=lambda epoch: heard.append(epoch.epoch))
-    course = training.run()
+    history = training.run()
     assert heard == [0, 1, 2]
     assert [epoch for epoch, _ in kept] == [0, 1]
-    assert course.best.epoch == 1
-    np.testing.assert_array_equal(course.weights["output.b"], kept[-1][1])
-    assert (course.weights["output.b"] != training.learner.weights()["output.b"]).any()
+    assert history.best.epoch == 1
+    np.testing.assert_array_equal(history.weights["output.b"], kept[-1][1])
+    assert (history.weights["output.b"] != training.learner.weights()["output.b"]).any()
 
 
 def test_pick_loss_goes_by_the_dev_loss(monkeypatch):
     for pick_loss, best, losses in (False, 3, [None] * 4), (True, 1, [0.9, 0.4, 0.5, 0.6]):
         Script(monkeypatch, right=[1, 2, 3, 4], losses=[0.9, 0.4, 0.5, 0.6])
-        course = scripted(epochs=4, pick_loss=pick_loss).run()
-        assert course.best.epoch == best
-        assert [epoch.dev_loss for epoch in course.epochs] == losses
+        history = scripted(epochs=4, pick_loss=pick_loss).run()
+        assert history.best.epoch == best
+        assert [epoch.dev_loss for epoch in history.epochs] == losses
 
 
 def test_patience_with_pick_loss(monkeypatch):
@@ -239,7 +239,7 @@ def test_patience_with_pick_loss(monkeypatch):
 
 def test_the_dev_loss_is_taken_where_the_model_can_write_the_output(monkeypatch):
     seen = []
-    monkeypatch.setattr("il_morph.training.schedule.mean_loss", lambda _, dev, *rest: seen.append(len(dev)) or 1.0)
+    monkeypatch.setattr("il_morph.training.loop.mean_loss", lambda _, dev, *rest: seen.append(len(dev)) or 1.0)
     scripted(epochs=1, pick_loss=True, dev=[*TAGGED, Sample("дом", "N;PL", "дома")]).run()
     assert seen == [len(TAGGED)]
     with pytest.raises(InputError, match="--pick-loss: no dev output consists of characters seen in training"):
@@ -248,9 +248,9 @@ def test_the_dev_loss_is_taken_where_the_model_can_write_the_output(monkeypatch)
 
 def test_train_accuracy_is_taken_on_100_samples_greedily(monkeypatch):
     script = Script(monkeypatch, right=[3, 3], train_right=[50, 100])
-    course = scripted(train=TAGGED * 20, epochs=2, beam_width=3, decbatch_size=7).run()
+    history = scripted(train=TAGGED * 20, epochs=2, beam_width=3, decbatch_size=7).run()
     assert script.searches == [(100, 1, 7), (len(TAGGED), 3, 7)] * 2
-    assert [epoch.train_accuracy for epoch in course.epochs] == [50, 100]
+    assert [epoch.train_accuracy for epoch in history.epochs] == [50, 100]
 
 
 def test_the_order_of_the_samples_changes_from_epoch_to_epoch(monkeypatch):

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from speed import ENGINES, Timed, cpu_seconds, take_turns
 
+from il_morph.cited.nwfst import lattice_numba, lattice_numpy
+from il_morph.cited.nwfst.learner import NwfstLearner
 from il_morph.data.formats import Sample
-from il_morph.engines.native import lattice_numba, lattice_numpy
-from il_morph.engines.native.nwfst_learner import NwfstLearner
 from il_morph.model.architectures import architecture_of, inference_of
 from il_morph.model.search import best_outputs
 from il_morph.model.settings import FIXED, NWFST, PRESETS, TRANSDUCER, ModelSettings, TrainingSettings

@@ -35,7 +35,7 @@ from docopt import docopt  # noqa: E402
 from il_morph.commands import main as il_morph  # noqa: E402
 from il_morph.errors import InputError, errors_for_people  # noqa: E402
 from il_morph.files import write_atomically  # noqa: E402
-from il_morph.reproduction.facts import lines_of  # noqa: E402
+from il_morph.reproduction.paper_tables import lines_of  # noqa: E402
 
 TEXTS = ("README.md", "experiments/*.md", "experiments/*/comparison.md")
 PICTURES = {

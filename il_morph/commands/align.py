@@ -39,7 +39,7 @@ from il_morph.commands.arguments import (
     integer,
     optional,
     parse_arguments,
-    way_of_reading,
+    read_options_of,
 )
 from il_morph.data.formats import read_data
 from il_morph.errors import InputError
@@ -55,14 +55,14 @@ MOST = 1_000_000
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    way, tsv = way_of_reading(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
+    options, tsv = read_options_of(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
     transducer = optional(choice, args, "--transducer", ModelSettings.transducer, tuple(SYSTEMS))
     aligner_name = chosen_aligner(args, "expert") or "smart"
     refuse_what_has_no_effect(args, aligner_name, transducer)
     most = optional(integer, args, "--most", 5, 1, MOST)
     aligner = make_aligner(aligner_name, optional(integer, args, "--iterations", 150, 1, MOST),
                            optional(integer, args, "--dynet-seed", 1, 0), args["--try-reverse"])
-    data = read_data(args["FILE"], way, need_output=True)
+    data = read_data(args["FILE"], options, need_output=True)
     samples = data.samples
     vocabulary = Vocabulary.build(samples, ModelSettings(format=data.format.name, transducer=transducer))
     instances = [vocabulary.instance(sample) for sample in samples]

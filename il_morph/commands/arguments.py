@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 import docopt
 
-from il_morph.data.formats import Way, complaint_about_columns, format_from_flags
+from il_morph.data.formats import ReadOptions, complaint_about_columns, format_from_flags
 from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.errors import InputError
 
@@ -114,15 +114,15 @@ def choice(args: Arguments, flag: str, values: Sequence[str]) -> str:
     return args[flag]
 
 
-def way_of_reading(args: Arguments) -> Way:
+def read_options_of(args: Arguments) -> ReadOptions:
     """How data is read: the format that the flags choose, or none, which leaves it to recognition."""
     old = [flag for flag in ("--sigm2017format", "--no-feat-format") if args[flag]]
     new = [flag for flag in ("--columns", "--feature-separator") if args[flag] is not None]
     if old and new:
         raise InputError(f"{old[0]} and {new[0]} exclude each other: give one of them")
     fmt = format_from_flags(args["--sigm2017format"], args["--no-feat-format"]) if old else None
-    return Way(format=fmt, columns=named_columns(args), separator=feature_separator(args),
-               unicode=optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS)
+    return ReadOptions(format=fmt, columns=named_columns(args), separator=feature_separator(args),
+                       unicode=optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS)
 
 
 def named_columns(args: Arguments) -> Optional[tuple[str, ...]]:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import sys
 
-from il_morph.commands.arguments import integer, optional, parse_arguments, way_of_reading
+from il_morph.commands.arguments import integer, optional, parse_arguments, read_options_of
 from il_morph.data.formats import Sample
 from il_morph.evaluation.entries import read_first_predictions, read_predictions
 from il_morph.evaluation.voting import ensemble, repaired
@@ -39,7 +39,7 @@ def run(argv: list[str]) -> int:
     to_stream = args["OUTPUT"] == STREAM
     if not to_stream:
         refuse_to_overwrite(args["OUTPUT"], args["--force"])
-    fmt, first = read_first_predictions(args["PREDICTIONS"][0], way_of_reading(args))
+    fmt, first = read_first_predictions(args["PREDICTIONS"][0], read_options_of(args))
     models = [first, *(read_predictions(path, fmt) for path in args["PREDICTIONS"][1:])]
     models = models[:optional(integer, args, "--best", len(models), 1, len(models))]
     if args["--repair"]:

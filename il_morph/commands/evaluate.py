@@ -51,10 +51,10 @@ from il_morph.commands.arguments import (
     integer,
     optional,
     parse_arguments,
+    read_options_of,
     refuse_empty,
-    way_of_reading,
 )
-from il_morph.data.formats import Way, read_data
+from il_morph.data.formats import ReadOptions, read_data
 from il_morph.errors import InputError
 from il_morph.evaluation.analysis import Group, correct_lines, groups_of
 from il_morph.evaluation.comparison import Comparison, compare
@@ -85,7 +85,7 @@ def run(argv: list[str]) -> int:
     layout = choice(args, "--format", ("text", "tsv", "json"))
     refuse_empty(args, "--train")
     _check_flags(args, layout)
-    findings = _findings(args, way_of_reading(args))
+    findings = _findings(args, read_options_of(args))
     print({"json": _as_json, "tsv": _as_tsv, "text": _as_text}[layout](findings), end="")
     return 0
 
@@ -101,18 +101,18 @@ def _check_flags(args: Arguments, layout: str) -> None:
             raise InputError(f"{flag} belongs to --compare: leave it out")
 
 
-def _findings(args: Arguments, way: Way) -> Findings:
+def _findings(args: Arguments, options: ReadOptions) -> Findings:
     resamples = optional(integer, args, "--resamples", 10_000, 100, 10_000_000)
     seed = optional(integer, args, "--seed", 1, 0)
-    data = read_data(args["GOLD"], way, need_output=True)
+    data = read_data(args["GOLD"], options, need_output=True)
     gold, names = gold_entries(data), args["PREDICTIONS"]
-    predictions = [read_predictions(name, data.format, way.unicode) for name in names]
+    predictions = [read_predictions(name, data.format, options.unicode) for name in names]
     scores = [evaluate(gold, each, data.format) for each in predictions]
     for each in predictions:
         warn_of_spelling(gold, each)
     findings = Findings(names, scores, [correct_lines(gold, each) for each in predictions])
     if args["--train"]:
-        like_gold = replace(way, expected=data.format, because=f"{data.name} has")
+        like_gold = replace(options, expected=data.format, because=f"{data.name} has")
         train = read_data(args["--train"], like_gold, need_output=True)
         findings.groups = groups_of(gold, train.samples, data.format)
     if args["--errors"]:

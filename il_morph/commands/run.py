@@ -52,12 +52,12 @@ from il_morph.commands.arguments import (
     split_at_end_of_flags,
 )
 from il_morph.errors import InputError
-from il_morph.locks import require_locks
-from il_morph.reproduction.facts import NAMES, PaperTable, load_table
+from il_morph.reproduction.paper_tables import NAMES, PaperTable, load_table
 from il_morph.reproduction.plan import Job, Plan, Selection
-from il_morph.reproduction.remaining import Experience
 from il_morph.reproduction.runs import ENGINES
-from il_morph.results import ResultsTree
+from il_morph.runs.eta import Experience
+from il_morph.runs.folder import ResultsTree
+from il_morph.runs.locks import require_locks
 
 PROJECT = "IL_MORPH_PROJECT"  # set by bin/run_TABLE.sh: the folder with data and results
 SOME_FAILED, STOPPED = 1, 130
@@ -87,8 +87,8 @@ def run(argv: list[str]) -> int:
 
 def carry_out(plan: Plan, args: Arguments, slots: Optional[int], for_sbatch: Sequence[str]) -> int:
     from il_morph.reproduction.finish import finish_table
-    from il_morph.reproduction.processes import forget, make_folder
     from il_morph.reproduction.slurm import submit
+    from il_morph.runs.processes import forget, make_folder
 
     data, results, table = plan.selection.data, plan.selection.results, plan.table
     require_locks()
@@ -115,7 +115,7 @@ def train_here(plan: Plan, jobs: Sequence[Job], slots: int) -> int:
 
 def run_jobs(jobs: Sequence[Job], slots: int, experience: Experience) -> int:
     """In the local pool; the exit code, after what failed was said."""
-    from il_morph.reproduction.pool import Pool, Stopped
+    from il_morph.runs.workers import Pool, Stopped
 
     try:
         failures = Pool(jobs, slots, experience).run()
@@ -201,7 +201,7 @@ def words_of(text: str) -> list[str]:
 def seeds(args: Arguments, table: PaperTable) -> list[str]:
     if args["--seeds"] is None:
         return table.seeds
-    from il_morph.training.experiment import MAX_SEED
+    from il_morph.runs.experiment import MAX_SEED
 
     words = words_of(args["--seeds"])
     if not words or not all(re.fullmatch("[0-9]{1,10}", word) and int(word) <= MAX_SEED for word in words):

@@ -33,8 +33,8 @@ from il_morph.commands.arguments import (
     integer,
     optional,
     parse_arguments,
+    read_options_of,
     refuse_empty,
-    way_of_reading,
 )
 from il_morph.data.splitting import LEMMA, LINE, folder_for, split_file
 from il_morph.errors import InputError
@@ -46,7 +46,7 @@ def run(argv: list[str]) -> int:
     refuse_empty(args, "FILE", advice="give a file, or - for standard input")
     refuse_empty(args, "FOLDER", advice="give a folder, or leave it out")
     folder = args["FOLDER"] or folder_for(args["FILE"])
-    parts = split_file(args["FILE"], folder, way_of_reading(args), shares(args), integer(args, "--seed", 0), by,
+    parts = split_file(args["FILE"], folder, read_options_of(args), shares(args), integer(args, "--seed", 0), by,
                        args["--force"])
     print("\n".join(map(str, parts.values())))
     return 0

@@ -10,7 +10,7 @@ from typing import Callable, Optional
 
 from il_morph.bars import meter
 from il_morph.commands.arguments import Arguments, choice, named_columns, optional
-from il_morph.data.formats import Data, DataFormat, Sample, Way
+from il_morph.data.formats import Data, DataFormat, ReadOptions, Sample
 from il_morph.data.spelling import FORMS
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
@@ -24,10 +24,10 @@ Answer = Callable[[DataFormat, Sequence[Sample]], Sequence[str]]  # the lines fo
 log = logging.getLogger(__name__)
 
 
-def way_for(args: Arguments, predictor: AnyPredictor) -> Way:
+def way_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
     """The format that the model reads, unless the columns are clearly others."""
-    return Way(columns=named_columns(args), expected=predictor.format, because="the model was trained on",
-               unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
+    return ReadOptions(columns=named_columns(args), expected=predictor.format, because="the model was trained on",
+                       unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
 
 
 def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE) -> None:
@@ -85,7 +85,7 @@ def answer_blocks(stream: DataStream, predictor: AnyPredictor, lines_for: Answer
 
 def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
     """What there is to say of a block that has come in; not a word if all is as expected."""
-    if first and (data.rows.remarks or data.format != stream.way.expected):
+    if first and (data.rows.remarks or data.format != stream.options.expected):
         log.info("%s: %s", stream.name, data.described(None))
     for warning in [*data.warnings(), *predictor.warnings([data.samples])]:
         log.warning("%s", warning)

@@ -51,15 +51,15 @@ from il_morph.report.table_page import table_page
 from il_morph.reproduction.against import against_blocks
 from il_morph.reproduction.by_language import language_blocks, language_tsv
 from il_morph.reproduction.comparison_page import compared, comparison_blocks
-from il_morph.reproduction.effort import effort_blocks
-from il_morph.reproduction.facts import NAMES, PaperTable, load_table
-from il_morph.reproduction.layout import LAYOUTS, Block, render
-from il_morph.reproduction.measured import add_measured, measured, read_runs
+from il_morph.reproduction.cost import effort_blocks
+from il_morph.reproduction.data_layout import LAYOUTS, Block, render
+from il_morph.reproduction.paper_tables import NAMES, PaperTable, load_table
 from il_morph.reproduction.picture import FORMATS, draw_comparisons
 from il_morph.reproduction.published import Published, load_published
+from il_morph.reproduction.run_list import add_measured, measured, read_runs
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.tables import all_blocks, table_blocks, table_tsv
-from il_morph.results import RunFolder
+from il_morph.runs.folder import RunFolder
 
 ALL, HTML = "all", "html"
 LIST = "measured.tsv"  # of a table, in a folder of several

@@ -145,12 +145,11 @@ from il_morph.commands.arguments import (
     number,
     optional,
     parse_arguments,
+    read_options_of,
     refuse_empty,
     usage_error,
-    way_of_reading,
 )
-from il_morph.commands.idle import idle_settings
-from il_morph.commands.seeds import train_seeds
+from il_morph.commands.unused_flags import idle_settings
 from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
 from il_morph.engines import DYNET, ENGINES, make_engine
 from il_morph.errors import InputError
@@ -165,8 +164,9 @@ from il_morph.model.settings import (
     check_architecture,
     declarations,
 )
+from il_morph.runs.experiment import MAX_SEED, Experiment
+from il_morph.runs.seeds import train_seeds
 from il_morph.training.engine import Engine
-from il_morph.training.experiment import MAX_SEED, Experiment
 
 log = logging.getLogger(__name__)
 
@@ -215,7 +215,7 @@ def experiment_of(args: Arguments, argv: list[str]) -> Experiment:
         model_flags=flags, training=training, engine=engine,
         verbose=bool(optional(integer, args, "--verbose", 0, 0, 9)), command=["il-morph", *argv],
         seed=optional(integer, args, "--dynet-seed", None, 0, MAX_SEED),
-        way=way_of_reading(args), splitting=splitting_of(args),
+        options=read_options_of(args), splitting=splitting_of(args),
     )
 
 
@@ -286,7 +286,7 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     if args["--reload-path"] is not None:  # what is not asked for is that of the model
         given = {name: given[name] for name in given if args["--model"] and name in ("architecture", "transducer")}
     given = {**given, **FIXED[{**given, **flags}.get("architecture", TRANSDUCER)], **flags}
-    chosen_format = way_of_reading(args).format
+    chosen_format = read_options_of(args).format
     if chosen_format is not None:
         given["format"] = chosen_format.name
     settings = ModelSettings(**given)

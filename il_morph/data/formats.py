@@ -14,13 +14,22 @@ from il_morph.data.dataformat import (
     format_of,
 )
 from il_morph.data.encodings import name_of, split_lines
-from il_morph.data.reading import Data, Parts, Way, parse_data, parse_samples, read_data, read_parts, read_samples
-from il_morph.data.recognition import Doubtful, WrongFormat, check_format, recognise
+from il_morph.data.reading import (
+    Data,
+    Parts,
+    ReadOptions,
+    parse_data,
+    parse_samples,
+    read_data,
+    read_parts,
+    read_samples,
+)
+from il_morph.data.recognition import AmbiguousFormat, WrongFormat, check_format, recognise
 from il_morph.data.samples import BEGIN, END, GAP, RESERVED, UNK, Sample
 
 __all__ = [
     "BEGIN", "END", "GAP", "RESERVED", "UNK", "Sample", "DataFormat", "FORMATS", "NO_FEATURES", "SIGMORPHON2016",
     "SIGMORPHON2017", "SIGMORPHON2022", "complaint_about_columns", "format_from_flags", "format_named", "format_of",
-    "Doubtful", "WrongFormat", "check_format", "recognise", "Data", "Parts", "Way", "parse_data", "parse_samples",
-    "read_data", "read_parts", "read_samples", "name_of", "split_lines",
+    "AmbiguousFormat", "WrongFormat", "check_format", "recognise", "Data", "Parts", "ReadOptions", "parse_data",
+    "parse_samples", "read_data", "read_parts", "read_samples", "name_of", "split_lines",
 ]

@@ -21,10 +21,10 @@ from il_morph.data.encodings import name_of, split_lines
 from il_morph.data.recognition import (
     EMPTY,
     TAGS,
-    Doubtful,
+    AmbiguousFormat,
     WrongFormat,
+    ambiguous,
     check_format,
-    doubtful,
     kind_of,
     kinds_of,
     recognise,
@@ -33,7 +33,7 @@ from il_morph.data.recognition import (
     usual_rows,
     usual_width,
 )
-from il_morph.data.rows import TAB, Rows, refuse_other_header, rows_of
+from il_morph.data.rows import TAB, FileRows, refuse_other_header, rows_of
 from il_morph.data.samples import Sample
 from il_morph.data.spelling import (
     AS_IS,
@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Way:
+class ReadOptions:
     """How files are to be read. What is not said is recognised."""
 
     format: Optional[DataFormat] = None
@@ -71,7 +71,7 @@ class Way:
         return format_of(self.columns, self.separator or ";") if self.columns else self.format or self.expected
 
 
-RECOGNISED = Way()  # nothing is said
+RECOGNISED = ReadOptions()  # nothing is said
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Data:
     name: str
     format: DataFormat
     samples: list[Sample]
-    rows: Rows
+    rows: FileRows
     unicode: str = AS_IS
 
     @property
@@ -123,17 +123,17 @@ def read_samples(path: PathLike, fmt: DataFormat, *, need_output: bool = False) 
 
 def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = False) -> list[Sample]:
     """Parse the content of a data file called `name`; covered as a whole or not at all."""
-    return parse_data(data, name, Way(fmt), need_output).samples
+    return parse_data(data, name, ReadOptions(fmt), need_output).samples
 
 
-def read_data(path: PathLike, way: Way = RECOGNISED, *, need_output: bool = False,
+def read_data(path: PathLike, options: ReadOptions = RECOGNISED, *, need_output: bool = False,
               content: Optional[bytes] = None) -> Data:
     """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right."""
-    data = parse_data(read_bytes(path) if content is None else content, name_of(path), way, need_output)
-    if str(path) != STREAM or data.rows.remarks or data.format != way.expected:  # a stream as expected: not a word
+    data = parse_data(read_bytes(path) if content is None else content, name_of(path), options, need_output)
+    if str(path) != STREAM or data.rows.remarks or data.format != options.expected:  # a stream as expected: not a word
         log.info("%s: %s", data.name, data.description)
     found = data.warnings()
-    if way.format is way.expected is way.separator is None:
+    if options.format is options.expected is options.separator is None:
         found += warnings_about_separators(data)
     for warning in found:
         log.warning("%s", warning)
@@ -162,16 +162,16 @@ class Parts:
     test: Optional[list[Sample]]
 
 
-def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], way: Way) -> Parts:
+def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], options: ReadOptions) -> Parts:
     """Read the files of a training run; where the first is recognised, the others are expected to be like it."""
     files: dict[str, Data] = {}
-    expected = way.format or way.expected
+    expected = options.format or options.expected
     for part, path in (("train", train), ("dev", dev), ("test", test)):
         if path is not None:
-            files[part] = read_data(path, way, need_output=part != "test")
+            files[part] = read_data(path, options, need_output=part != "test")
             if expected is None:
                 expected = files[part].format
-                way = replace(way, expected=expected, because=f"{files[part].name} has")
+                options = replace(options, expected=expected, because=f"{files[part].name} has")
     warn_across(list(files.values()))
     samples = {part: data.samples for part, data in files.items()}
     return Parts(expected or files["dev"].format, samples.get("train", []), samples["dev"], samples.get("test"))
@@ -186,50 +186,50 @@ def warn_across(files: Sequence[Data]) -> None:
             log.warning("%s", warning)
 
 
-def parse_data(data: bytes, name: str, way: Way = RECOGNISED, need_output: bool = False) -> Data:
+def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_output: bool = False) -> Data:
     """Parse the content of a data file called `name`; covered as a whole or not at all."""
-    known = way.known
+    known = options.known
     words_alone = not need_output and (known is None or known.separator is None)
     rows = rows_of(split_lines(data, name), name, known, words_alone)
-    fmt = format_for(rows, way, need_output)
+    fmt = format_for(rows, options, need_output)
     refuse_other_header(rows, fmt)
     samples = samples_of(rows, fmt)
     try:
         check_format(samples, fmt, name)
     except WrongFormat as error:
-        advice = advice_for(rows, fmt, way)
+        advice = advice_for(rows, fmt, options)
         if advice is None:
             raise
         raise InputError(f"{error.finding}: {advice}") from error
-    check_outputs(samples, rows, fmt, need_output, way)
-    return Data(name, fmt, [normalised(sample, way.unicode) for sample in samples], rows, way.unicode)
+    check_outputs(samples, rows, fmt, need_output, options)
+    return Data(name, fmt, [normalised(sample, options.unicode) for sample in samples], rows, options.unicode)
 
 
-def advice_for(rows: Rows, fmt: DataFormat, way: Way) -> Optional[str]:
+def advice_for(rows: FileRows, fmt: DataFormat, options: ReadOptions) -> Optional[str]:
     """What to do about data in another format than `fmt`, where no flag names the formats."""
-    if way.columns is not None:
+    if options.columns is not None:
         row = rows.rows[0]
-        columns = way.columns if len(way.columns) == len(row) else fmt.columns_of(row, rows.where(0))
-        separator = ", or with --feature-separator what separates features" if way.separator else ""
+        columns = options.columns if len(options.columns) == len(row) else fmt.columns_of(row, rows.where(0))
+        separator = ", or with --feature-separator what separates features" if options.separator else ""
         return f"line {rows.first_line} would be {shown(row, columns)}; {WHICH_COLUMNS}{separator}"
-    return None if way.expected is None else f"give data in the format that {way.because}"
+    return None if options.expected is None else f"give data in the format that {options.because}"
 
 
-def format_for(rows: Rows, way: Way, need_output: bool) -> DataFormat:
+def format_for(rows: FileRows, options: ReadOptions, need_output: bool) -> DataFormat:
     """The format that was chosen, the one that is recognised, or the expected one."""
-    if way.columns is not None:
-        refuse_other_width(rows, way.columns, need_output)
-        return format_with_columns(rows, way.columns, way)
-    if way.format is not None:
-        return way.format
-    if way.expected is not None:
-        return expected_format(rows, way, way.expected)
+    if options.columns is not None:
+        refuse_other_width(rows, options.columns, need_output)
+        return format_with_columns(rows, options.columns, options)
+    if options.format is not None:
+        return options.format
+    if options.expected is not None:
+        return expected_format(rows, options, options.expected)
     if need_output and usual_width(rows.rows) == 1:
         return SIGMORPHON2016  # whose error says how many columns there should be
-    return recognise(rows.rows, rows.name, rows.header, way.separator)
+    return recognise(rows.rows, rows.name, rows.header, options.separator)
 
 
-def refuse_other_width(rows: Rows, columns: tuple[str, ...], need_output: bool) -> None:
+def refuse_other_width(rows: FileRows, columns: tuple[str, ...], need_output: bool) -> None:
     """The file has the columns that were named; where they are not needed those of the output may be missing."""
     width = usual_width(rows.rows)
     fewest = len(columns) - (not need_output) - (columns == (INPUT, IGNORED, OUTPUT))
@@ -239,10 +239,10 @@ def refuse_other_width(rows: Rows, columns: tuple[str, ...], need_output: bool) 
                          f"{WHICH_COLUMNS}")
 
 
-def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataFormat:
+def format_with_columns(rows: FileRows, columns: tuple[str, ...], options: ReadOptions) -> DataFormat:
     """The format with the columns that were named, and the separator that their features have."""
-    known = format_of(columns, way.separator or (way.expected and way.expected.separator) or ";")
-    if way.separator or way.expected or FEATURES not in columns:
+    known = format_of(columns, options.separator or (options.expected and options.expected.separator) or ";")
+    if options.separator or options.expected or FEATURES not in columns:
         return known
     usual = usual_rows(rows.rows)
     place = known.columns_of(usual[0], rows.where(rows.rows.index(list(usual[0])))).index(FEATURES)
@@ -250,11 +250,11 @@ def format_with_columns(rows: Rows, columns: tuple[str, ...], way: Way) -> DataF
     return format_of(columns, separator_of(kind, ";", columns, usual[0][place], rows.name))
 
 
-def expected_format(rows: Rows, way: Way, expected: DataFormat) -> DataFormat:
+def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) -> DataFormat:
     """The expected format, unless the columns clearly have another order; a mere suspicion of that is refused."""
     try:
         seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
-    except Doubtful:
+    except AmbiguousFormat:
         return expected
     whole = usual_width(rows.rows) == len(seen.columns) == len(expected.columns)
     if not whole or seen.columns == expected.columns or seen.separator is None:
@@ -264,21 +264,22 @@ def expected_format(rows: Rows, way: Way, expected: DataFormat) -> DataFormat:
     if expected.separator is None and (not clear or any(kind.name == EMPTY for kind in kinds)):
         return expected  # without features anything may stand in a column
     if not clear:
-        raise doubtful(usual_rows(rows.rows), rows.name, [expected.columns, seen.columns])
+        raise ambiguous(usual_rows(rows.rows), rows.name, [expected.columns, seen.columns])
     if seen.separator != expected.separator:
-        raise other_features(rows, seen, way, expected)
+        raise other_features(rows, seen, options, expected)
     return seen
 
 
-def other_features(rows: Rows, seen: DataFormat, way: Way, expected: DataFormat) -> InputError:
+def other_features(rows: FileRows, seen: DataFormat, options: ReadOptions, expected: DataFormat) -> InputError:
     """Features in another place than expected, and separated by something else."""
     row, place = usual_rows(rows.rows)[0], seen.columns.index(FEATURES)
     return InputError(f"{rows.where(rows.rows.index(list(row)))}: column {place + 1} looks like features separated by "
                       f'"{seen.separator}" ({row[place]!r}) instead of {expected.described(len(row))}; '
-                      f"{WrongFormat(rows.name, expected, seen).finding}: give data in the format that {way.because}")
+                      f"{WrongFormat(rows.name, expected, seen).finding}: give data in the format that "
+                      f"{options.because}")
 
 
-def samples_of(rows: Rows, fmt: DataFormat) -> list[Sample]:
+def samples_of(rows: FileRows, fmt: DataFormat) -> list[Sample]:
     """The samples of all rows; blank lines and comments between them are refused."""
     usual = usual_width(rows.rows)
     samples = []
@@ -301,19 +302,20 @@ def _oddity(row: Sequence[str], usual: int) -> Optional[str]:
     return None
 
 
-def check_outputs(samples: Sequence[Sample], rows: Rows, fmt: DataFormat, need_output: bool, way: Way) -> None:
+def check_outputs(samples: Sequence[Sample], rows: FileRows, fmt: DataFormat, need_output: bool,
+                  options: ReadOptions) -> None:
     covered = [index for index, sample in enumerate(samples) if sample.output is None]
     if covered and len(covered) < len(samples):
         refuse_line_without_features(rows, covered[0], fmt, samples)
         raise InputError(f"{rows.where(covered[0])}: no output, but other lines have one; "
                          "give an output on every line or on none")
     if covered and need_output:
-        flags = WHICH_COLUMNS if way.columns or way.expected else (
+        flags = WHICH_COLUMNS if options.columns or options.expected else (
             "check the format flags --sigm2017format and --no-feat-format")
         raise InputError(f"{rows.name} has no outputs, and they are needed here; give a file with outputs, or {flags}")
 
 
-def refuse_line_without_features(rows: Rows, index: int, fmt: DataFormat, others: Sequence[Sample]) -> None:
+def refuse_line_without_features(rows: FileRows, index: int, fmt: DataFormat, others: Sequence[Sample]) -> None:
     """A line that is short of a column lacks the features if what was taken for them is unlike those of other lines."""
     row = rows.rows[index]
     full = [sample.tag for sample in others if sample.output is not None]

@@ -40,12 +40,12 @@ class WrongFormat(InputError):
         super().__init__(f"{self.finding}: {advice}")
 
 
-class Doubtful(InputError):
+class AmbiguousFormat(InputError):
     """Data that could be read in more than one way."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnKind:
     """What the fields of a column look like; several separators are as many ways to split tags."""
 
     name: str
@@ -54,20 +54,20 @@ class Kind:
     few: bool = False  # words that come again and again
 
 
-def kind_of(fields: Iterable[str]) -> Kind:
+def kind_of(fields: Iterable[str]) -> ColumnKind:
     """Tags have separators or attributes; single ones in capitals, or few that come again and again, may be tags."""
     filled = [without_brackets(field) for field in some_of([field for field in fields if field])]
     if not filled:
-        return Kind(EMPTY)
+        return ColumnKind(EMPTY)
     separators, attributes = separators_of(filled), attributes_of(filled)
     if attributes:
-        return Kind(TAGS, attributes, True)
+        return ColumnKind(TAGS, attributes, True)
     if separators and are_features(filled, separators[0]):
-        return Kind(TAGS, tuple(separators))
+        return ColumnKind(TAGS, tuple(separators))
     separators = [separator for separator in SEPARATORS if any(separator in field for field in filled)]
     if in_capitals(filled):
-        return Kind(PERHAPS, tuple(separators))
-    return Kind(WORDS, tuple(separators), few=very_few(filled))
+        return ColumnKind(PERHAPS, tuple(separators))
+    return ColumnKind(WORDS, tuple(separators), few=very_few(filled))
 
 
 def some_of(items: Sequence) -> Sequence:
@@ -134,7 +134,7 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
     if len(kinds) > 3:
         raise too_many_columns(rows, name, place)
     if any(kind.name == TAGS for index, kind in enumerate(kinds) if index != place) or kinds[0].name == EMPTY:
-        raise doubtful(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES)])
+        raise ambiguous(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES)])
     if place is None:
         return without_features(kinds, rows, name, separator)
     if default is not None and len(kinds[place].separators) > 1:
@@ -149,7 +149,7 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
     return format_of(columns, separator_of(kinds[place], default, columns, rows[0][place], name))
 
 
-def kinds_of(rows: Sequence[Sequence[str]]) -> list[Kind]:
+def kinds_of(rows: Sequence[Sequence[str]]) -> list[ColumnKind]:
     """The kinds of the columns of most rows."""
     return [kind_of(column) for column in zip(*some_of(usual_rows(rows)))]
 
@@ -164,15 +164,16 @@ def usual_width(rows: Sequence[Sequence[str]]) -> int:
     return Counter(map(len, rows)).most_common(1)[0][0]
 
 
-def named_kinds(kinds: Sequence[Kind], header: Sequence[str], rows, name: str) -> list[Kind]:
+def named_kinds(kinds: Sequence[ColumnKind], header: Sequence[str], rows, name: str) -> list[ColumnKind]:
     """What the header says, unless tags stand elsewhere."""
     if len(kinds) != len(header):
         return list(kinds)
     for kind, column in zip(kinds, header):
         if kind.name == TAGS and column != FEATURES:
-            raise doubtful(rows, name, [header, with_features_at(kinds.index(kind), len(kinds))],
-                           "the header row says one thing, the lines below it another")
-    return [Kind(TAGS, kind.separators) if column == FEATURES else Kind(WORDS) if kind.name == PERHAPS else kind
+            raise ambiguous(rows, name, [header, with_features_at(kinds.index(kind), len(kinds))],
+                            "the header row says one thing, the lines below it another")
+    return [ColumnKind(TAGS, kind.separators) if column == FEATURES else ColumnKind(WORDS)
+            if kind.name == PERHAPS else kind
             for kind, column in zip(kinds, header)]
 
 
@@ -183,7 +184,7 @@ def with_features_at(place: int, width: int) -> list[str]:
     return columns
 
 
-def place_of_tags(kinds: Sequence[Kind]) -> tuple[Optional[int], list[Kind]]:
+def place_of_tags(kinds: Sequence[ColumnKind]) -> tuple[Optional[int], list[ColumnKind]]:
     """Where the tags are, if that is clear: attributes are clearer than other tags, and they than what may be tags."""
     tags = [index for index, kind in enumerate(kinds) if kind.name == TAGS]
     attributes = [index for index in tags if kinds[index].attributes]
@@ -197,19 +198,20 @@ def place_of_tags(kinds: Sequence[Kind]) -> tuple[Optional[int], list[Kind]]:
     else:
         place = perhaps[0] if len(perhaps) == 1 else None
     if len(attributes) == 1:  # words beside them may look like tags
-        kinds = [kind if index == place or kind.name == EMPTY else Kind(WORDS) for index, kind in enumerate(kinds)]
+        kinds = [kind if index == place or kind.name == EMPTY else ColumnKind(WORDS) for index,
+                 kind in enumerate(kinds)]
     return place, list(kinds)
 
 
-def without_features(kinds: Sequence[Kind], rows, name: str, separator: Optional[str]) -> DataFormat:
+def without_features(kinds: Sequence[ColumnKind], rows, name: str, separator: Optional[str]) -> DataFormat:
     """One column, two, or three with one that is empty."""
     if separator is not None:
         raise InputError(f"{name}: no column looks like features, so --feature-separator={separator} has nothing to "
                          "separate; say with --columns which column they are")
     if len(kinds) == 3 and all(kind.name != EMPTY for kind in kinds):
-        raise doubtful(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES), (INPUT, IGNORED, OUTPUT)])
+        raise ambiguous(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES), (INPUT, IGNORED, OUTPUT)])
     if len(kinds) == 2 and kinds[0].name == WORDS and are_tags_in_capitals([row[1] for row in rows if len(row) == 2]):
-        raise doubtful(rows, name, [(INPUT, FEATURES), (INPUT, OUTPUT)])
+        raise ambiguous(rows, name, [(INPUT, FEATURES), (INPUT, OUTPUT)])
     return NO_FEATURES
 
 
@@ -218,7 +220,7 @@ def are_tags_in_capitals(fields: Sequence[str]) -> bool:
     return in_capitals(fields) and come_again(fields)
 
 
-def covered(kinds: Sequence[Kind], place: int, rows, name: str) -> DataFormat:
+def covered(kinds: Sequence[ColumnKind], place: int, rows, name: str) -> DataFormat:
     """Input and features, without outputs."""
     if place == 0:
         raise InputError(f"{name}: the first column looks like features ({rows[0][0]!r}), where the inputs should be; "
@@ -227,21 +229,21 @@ def covered(kinds: Sequence[Kind], place: int, rows, name: str) -> DataFormat:
     return SIGMORPHON2017 if separator == ";" else format_of((INPUT, FEATURES, OUTPUT), separator)
 
 
-def separator_of(kind: Kind, default: str, columns: Sequence[str], tag: str, name: str) -> str:
+def separator_of(kind: ColumnKind, default: str, columns: Sequence[str], tag: str, name: str) -> str:
     """What separates the features in a column of this kind; `tag` is one of its fields."""
     if len(kind.separators) < 2:
         return kind.separators[0] if kind.separators else default
     ways = "\n".join(f'  {" + ".join(repr(part) for part in tag.split(separator))}  (--feature-separator="{separator}")'
                      for separator in kind.separators)
-    raise Doubtful(f"{name}: it is not clear what separates the features; those of the first line are either\n"
-                   f"{ways}\nsay which with --columns={','.join(columns)} and --feature-separator")
+    raise AmbiguousFormat(f"{name}: it is not clear what separates the features; those of the first line are either\n"
+                          f"{ways}\nsay which with --columns={','.join(columns)} and --feature-separator")
 
 
-def doubtful(rows: Sequence[Sequence[str]], name: str, readings: Sequence[Sequence[str]],
-             reason: str = "it is not clear what the columns are") -> Doubtful:
+def ambiguous(rows: Sequence[Sequence[str]], name: str, readings: Sequence[Sequence[str]],
+              reason: str = "it is not clear what the columns are") -> AmbiguousFormat:
     ways = "\n".join(f"  {shown(rows[0], columns)}  (--columns={','.join(with_output(columns))})"
                      for columns in readings)
-    return Doubtful(f"{name}: {reason}; the first line is either\n{ways}\nsay which with --columns")
+    return AmbiguousFormat(f"{name}: {reason}; the first line is either\n{ways}\nsay which with --columns")
 
 
 def with_output(columns: Sequence[str]) -> Sequence[str]:
@@ -253,11 +255,12 @@ def shown(row: Sequence[str], columns: Sequence[str]) -> str:
     return ", ".join(f"{'ignored' if column == IGNORED else column} {field!r}" for column, field in zip(columns, row))
 
 
-def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[int]) -> Doubtful:
+def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[int]) -> AmbiguousFormat:
     row, width = rows[0], len(rows[0])
     columns = with_features_at(2 if place is None else place, width)
-    return Doubtful(f"{name}: {width} columns, and it is not clear what they are; say it with --columns, where - is "
-                    f"a column to be ignored, perhaps\n  {shown(row, columns)}  (--columns={','.join(columns)})")
+    return AmbiguousFormat(f"{name}: {width} columns, and it is not clear what they are; say it with --columns, where "
+                           f"- is a column to be ignored, perhaps\n  {shown(row, columns)}  "
+                           f"(--columns={','.join(columns)})")
 
 
 # Checking

@@ -11,8 +11,8 @@ from il_morph.data.recognition import (
     EMPTY,
     TAGS,
     WORDS,
-    Doubtful,
-    doubtful,
+    AmbiguousFormat,
+    ambiguous,
     in_capitals,
     kinds_of,
     separators_of,
@@ -32,7 +32,7 @@ FEATURE_NAMES = {"features", "feature", "feats", "feat", "msd", "msds", "tag", "
 
 
 @dataclass(frozen=True)
-class Rows:
+class FileRows:
     """The rows of a file that hold data."""
 
     name: str
@@ -57,11 +57,11 @@ class Rows:
         return remarks + (["empty columns at the end left out"] if self.trimmed else [])
 
 
-def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_alone: bool) -> Rows:
+def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_alone: bool) -> FileRows:
     """The rows of these lines, which are in this format if one is given; `words_alone`: one column may be all."""
     delimiter = delimiter_of(lines, name, words_alone)
-    rows = Rows(name, [fields_of(line, delimiter, f"{name}, line {number}")
-                       for number, line in enumerate(lines, start=1)], delimiter)
+    rows = FileRows(name, [fields_of(line, delimiter, f"{name}, line {number}")
+                           for number, line in enumerate(lines, start=1)], delimiter)
     return without_empty_columns(without_header(rows, fmt), fmt)
 
 
@@ -124,17 +124,17 @@ def are_separated_by_blanks(lines: Sequence[str]) -> bool:
     return any(in_capitals(fields) and separators_of(fields) for fields in zip(*rows))
 
 
-def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str]) -> Doubtful:
+def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str]) -> AmbiguousFormat:
     names = {TAB: "one column", ",": 'CSV with ","', ";": 'CSV with ";"'}
     ways = "\n".join(f"  {' | '.join(fields_of(lines[0], delimiter, name))}  ({names[delimiter]})"
                      for delimiter in delimiters)
-    return Doubtful(f"{name}: it is not clear what separates the columns; the first line is either\n{ways}\n"
-                    "separate the columns by tabs, or name the file .csv if it is CSV")
+    return AmbiguousFormat(f"{name}: it is not clear what separates the columns; the first line is either\n{ways}\n"
+                           "separate the columns by tabs, or name the file .csv if it is CSV")
 
 
 # The header row
 
-def without_header(rows: Rows, fmt: Optional[DataFormat]) -> Rows:
+def without_header(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
     ignored = [index for index, column in enumerate(fmt.columns if fmt else ()) if column == IGNORED]
     plain = [[field for index, field in enumerate(row) if index not in ignored] for row in rows.rows]
     header = header_of(plain)
@@ -142,7 +142,7 @@ def without_header(rows: Rows, fmt: Optional[DataFormat]) -> Rows:
         return rows
     if OUTPUT in header and header.index(OUTPUT) < header.index(INPUT):
         by_place = columns_with([INPUT, OUTPUT], [header.index(FEATURES)] if FEATURES in header else [])
-        raise doubtful(plain[1:], rows.name, [by_place, header], "the header row names the form before the lemma")
+        raise ambiguous(plain[1:], rows.name, [by_place, header], "the header row names the form before the lemma")
     return replace(rows, rows=rows.rows[1:], header=header)
 
 
@@ -172,7 +172,7 @@ def columns_with(words: Sequence[str], places: Sequence[int]) -> list[str]:
 
 # Empty columns at the end
 
-def without_empty_columns(rows: Rows, fmt: Optional[DataFormat]) -> Rows:
+def without_empty_columns(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
     """Leave out what is empty beyond the columns of the format, or beyond three (two where those are words)."""
     width = len(fmt.columns) if fmt else 3
     shorter = [trimmed(row, width) for row in rows.rows]
@@ -188,7 +188,7 @@ def trimmed(row: list[str], width: int) -> list[str]:
     return row[:width] if len(row) > width and not any(row[width:]) else row
 
 
-def refuse_other_header(rows: Rows, fmt: DataFormat) -> None:
+def refuse_other_header(rows: FileRows, fmt: DataFormat) -> None:
     """A header row must not contradict the format."""
     if rows.header is None or FEATURES not in rows.header or fmt.separator is None:
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Optional
 
 from il_morph.data.encodings import name_of
-from il_morph.data.reading import RECOGNISED, Data, Way, read_data
+from il_morph.data.reading import RECOGNISED, Data, ReadOptions, read_data
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes, refuse_to_overwrite, write_atomically
@@ -134,10 +134,10 @@ class SplitFile:
             log.warning("%s is no part of this split and stays as it is", path)
 
 
-def split_in_memory(path: PathLike, folder: PathLike, way: Way, splitting: Splitting) -> SplitFile:
+def split_in_memory(path: PathLike, folder: PathLike, options: ReadOptions, splitting: Splitting) -> SplitFile:
     """Split a file into parts that belong into a folder; a header row goes to each."""
     content = read_bytes(path)
-    data = read_data(path, way, need_output=True, content=content)
+    data = read_data(path, options, need_output=True, content=content)
     split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
     places = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in NAMES}
     targets = {name: places[name] for name in split.parts}
@@ -145,10 +145,11 @@ def split_in_memory(path: PathLike, folder: PathLike, way: Way, splitting: Split
     return SplitFile(path, content, data, split, targets, others, splitting.seed)
 
 
-def split_file(path: PathLike, folder: PathLike, way: Way = RECOGNISED, shares: Sequence[float] = SHARES, seed: int = 1,
+def split_file(path: PathLike, folder: PathLike, options: ReadOptions = RECOGNISED, shares: Sequence[float] = SHARES,
+               seed: int = 1,
                by: Optional[str] = None, force: bool = False) -> dict[str, Path]:
     """Split a file and write its parts into a folder."""
-    file = split_in_memory(path, folder, way, Splitting(shares, seed, by))
+    file = split_in_memory(path, folder, options, Splitting(shares, seed, by))
     file.refuse_all(force)
     try:
         os.makedirs(folder, exist_ok=True)

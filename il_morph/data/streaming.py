@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, Optional, cast
 
 from il_morph.data.encodings import decode, name_of, split_lines
-from il_morph.data.reading import Data, Way, parse_data, refuse_line_without_features, samples_of
-from il_morph.data.rows import Rows, fields_of, header_of, trimmed
+from il_morph.data.reading import Data, ReadOptions, parse_data, refuse_line_without_features, samples_of
+from il_morph.data.rows import FileRows, fields_of, header_of, trimmed
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike
@@ -25,7 +25,7 @@ class DataStream:
     """The data of a file or stream, block by block. How it is read is decided by the first block."""
 
     path: PathLike
-    way: Way
+    options: ReadOptions
     need_output: bool = False
 
     @property
@@ -45,7 +45,7 @@ class DataStream:
         start = 1
         for content in blocks_of_lines(self.path):
             data = (self._more(content, first, start) if first is not None else
-                    parse_data(content, self.name, self.way, self.need_output))
+                    parse_data(content, self.name, self.options, self.need_output))
             first = first or data
             start += content.count(b"\n")
             yield data
@@ -54,8 +54,8 @@ class DataStream:
         """A block that is read as the first one was."""
         delimiter, width = first.rows.delimiter, len(first.format.columns)
         lines = split_lines(content, self.name, start)
-        rows = Rows(self.name, [trimmed(fields_of(line, delimiter, f"{self.name}, line {number}"), width)
-                                for number, line in enumerate(lines, start)], delimiter, start=start)
+        rows = FileRows(self.name, [trimmed(fields_of(line, delimiter, f"{self.name}, line {number}"), width)
+                                    for number, line in enumerate(lines, start)], delimiter, start=start)
         samples = samples_of(rows, first.format)
         covered = first.samples[0].output is None
         for index, sample in enumerate(samples):
@@ -64,8 +64,8 @@ class DataStream:
                     refuse_line_without_features(rows, index, first.format, first.samples)
                 raise InputError(f"{rows.where(index)}: {'an' if covered else 'no'} output, unlike the lines before; "
                                  "give an output on every line or on none")
-        samples = [normalised(sample, self.way.unicode) for sample in samples]
-        return Data(self.name, first.format, samples, rows, self.way.unicode)
+        samples = [normalised(sample, self.options.unicode) for sample in samples]
+        return Data(self.name, first.format, samples, rows, self.options.unicode)
 
 
 def blocks_of_lines(path: PathLike) -> Iterator[bytes]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Optional
 
+from il_morph.cited.nwfst.learner import NwfstEngine
 from il_morph.engines.dynet.engine import DynetEngine
-from il_morph.engines.native.nwfst_learner import NwfstEngine
 from il_morph.errors import InputError
 from il_morph.model.settings import NWFST, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary

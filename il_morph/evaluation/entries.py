@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from il_morph.data.formats import Data, DataFormat, Way, check_format, name_of, parse_data, split_lines
+from il_morph.data.formats import Data, DataFormat, ReadOptions, check_format, name_of, parse_data, split_lines
 from il_morph.data.reading import format_for
 from il_morph.data.recognition import usual_width
-from il_morph.data.rows import Rows, rows_of
+from il_morph.data.rows import FileRows, rows_of
 from il_morph.data.spelling import AS_IS, Letters, normalise, normalised, warning_across
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
@@ -51,7 +51,7 @@ def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataF
 
 def read_gold(path: PathLike, fmt: DataFormat) -> list[Entry]:
     """Read data with outputs on every line."""
-    return gold_entries(parse_data(read_bytes(path), name_of(path), Way(fmt), need_output=True))
+    return gold_entries(parse_data(read_bytes(path), name_of(path), ReadOptions(fmt), need_output=True))
 
 
 def gold_entries(data: Data) -> list[Entry]:
@@ -73,12 +73,12 @@ def warn_of_spelling(gold: Sequence[Entry], predictions: Sequence[Entry]) -> Non
         log.warning("%s", warning)
 
 
-def read_first_predictions(path: PathLike, way: Way) -> tuple[DataFormat, list[Entry]]:
+def read_first_predictions(path: PathLike, options: ReadOptions) -> tuple[DataFormat, list[Entry]]:
     """Read predictions in a format that is chosen or recognised, and say which."""
     name = name_of(path)
-    rows = rows_of(split_lines(read_bytes(path), name), name, way.known, words_alone=False)
+    rows = rows_of(split_lines(read_bytes(path), name), name, options.known, words_alone=False)
     plain = replace(rows, rows=[row[:-2] for row in rows.rows]) if all(map(_is_ranked, rows.rows)) else rows
-    fmt = format_for(plain, way, need_output=True)
+    fmt = format_for(plain, options, need_output=True)
     entries = prediction_entries(rows, fmt)
     tags = [entry.tag for entry in entries]
     log.info("%s: %s (%s)", name, fmt.described(usual_width(plain.rows), tags),
@@ -86,7 +86,7 @@ def read_first_predictions(path: PathLike, way: Way) -> tuple[DataFormat, list[E
     return fmt, entries
 
 
-def prediction_entries(rows: Rows, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
+def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
     """The entries of the rows of a file of predictions."""
     first = rows.rows[0]
     n_best = len(first) > len(fmt.columns)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
+from il_morph.cited.hacm.inference import HacmArchitecture, HacmInference
+from il_morph.cited.haem2017.inference import HaemArchitecture, HaemInference
+from il_morph.cited.nwfst.inference import LETTERS, NwfstArchitecture, NwfstInference
+from il_morph.cited.soft.inference import SoftArchitecture, SoftInference
 from il_morph.data.formats import Parts, Sample
 from il_morph.model.architecture import AnyArchitecture, Architecture
-from il_morph.model.hacm import HacmArchitecture, HacmInference
-from il_morph.model.haem2017 import HaemArchitecture, HaemInference
 from il_morph.model.inference import AnyInference, Inference, Weights
-from il_morph.model.nwfst import LETTERS, NwfstArchitecture, NwfstInference
 from il_morph.model.settings import HACM, HAEM_2017, NWFST, SOFT, TRANSDUCER, ModelSettings
-from il_morph.model.soft import SoftArchitecture, SoftInference
 from il_morph.model.vocabulary import Vocabulary
 
 

@@ -22,7 +22,7 @@ from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, Score,
 from il_morph.model.scoring import SCORING_WIDTH
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.results import RunFolder
+from il_morph.runs.folder import RunFolder
 
 VOTE, AVERAGE = "vote", "average"
 COMBINATIONS = (VOTE, AVERAGE)
@@ -40,7 +40,7 @@ def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredict
     members = [Predictor(load_model(path), str(path)) for path in found]
     if len(members) == 1:
         return members[0]
-    return Vote(members) if combine == VOTE else Average(members)
+    return VotingPredictor(members) if combine == VOTE else AveragingPredictor(members)
 
 
 def model_paths(path: PathLike) -> list[Path]:
@@ -81,7 +81,7 @@ def refuse_different_data(members: Sequence[Predictor]) -> None:
         f"the models cannot be combined: {reason}; combine models of the same data"))
 
 
-class Vote(AnyPredictor):
+class VotingPredictor(AnyPredictor):
     """Each model has a vote, the output that most have wins, and a tie goes to the first model among the tied.
 
     The probability of an output is its share of the votes, its actions are those of the first model that wrote it.
@@ -116,7 +116,7 @@ def voted_for(bests: Sequence[Prediction]) -> list[Prediction]:
             for output, number in votes.most_common()]  # equal counts stay in the order of the models
 
 
-class Average(Predictor):
+class AveragingPredictor(Predictor):
     """One search in which the probability of an action is the mean of those that the models give it."""
 
     def __init__(self, members: Sequence[Predictor]):
@@ -127,7 +127,7 @@ class Average(Predictor):
         self.inference = AverageInference([member.inference for member in members])  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple:
-        return Average, (self.members,)
+        return AveragingPredictor, (self.members,)
 
     @property
     def vocabularies(self) -> list[Vocabulary]:

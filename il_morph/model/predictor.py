@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Callable, Optional, Union
 
+from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
 from il_morph.data.spelling import Letters, examples, normalise, normalised
@@ -17,8 +18,7 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
-from il_morph.model.nwfst import NwfstInference
-from il_morph.model.scoring import SCORING_WIDTH, ways_to_write
+from il_morph.model.scoring import SCORING_WIDTH, score_outputs
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.threads import one_thread
@@ -309,9 +309,9 @@ class Predictor(AnyPredictor):
         """The same of samples with outputs."""
         instances = [self.vocabulary.instance(sample) for sample in samples]
         with one_thread():
-            ways = ways_to_write(self.inference, instances, [sample.target for sample in samples], beam_width)
-        return [Score(way.best, way.total, describe(way.actions, instance, self.vocabulary))
-                for instance, way in zip(instances, ways)]
+            ways = score_outputs(self.inference, instances, [sample.target for sample in samples], beam_width)
+        return [Score(options.best, options.total, describe(options.actions, instance, self.vocabulary))
+                for instance, options in zip(instances, ways)]
 
     def describe(self, sample: Sample, hypothesis: Hypothesis) -> str:
         return describe(hypothesis.actions, self.vocabulary.instance(sample), self.vocabulary)

@@ -25,7 +25,7 @@ Link = Optional[tuple[Any, int]]  # the actions of a sequence from its end: thos
 
 
 @dataclass
-class Way:
+class OutputScore:
     """The action sequences found that write an output: the best one, and their log probabilities."""
 
     actions: tuple[int, ...] = ()
@@ -54,12 +54,12 @@ def unlinked(link: Link) -> Iterator[int]:
         yield action
 
 
-def ways_to_write(inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str],
-                  width: int = SCORING_WIDTH, batch_size: int = 32) -> list[Way]:
+def score_outputs(inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str],
+                  width: int = SCORING_WIDTH, batch_size: int = 32) -> list[OutputScore]:
     """For each sample the action sequences that write its output, as far as a beam of this width finds them."""
     refuse_endless(inference.vocabulary.system)
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer) + len(outputs[n]))
-    ways: list[Way] = [Way() for _ in instances]
+    ways: list[OutputScore] = [OutputScore() for _ in instances]
     for first in range(0, len(order), batch_size):
         batch = order[first:first + batch_size]
         search = ForcedSearch(inference, [instances[n] for n in batch], [outputs[n] for n in batch], max(width, 1))
@@ -77,7 +77,7 @@ def refuse_endless(system: TransitionSystem) -> None:
 
 
 @dataclass
-class Step:
+class StepStates:
     """The states of rows that made a step together; none before the first."""
 
     states: Any = None
@@ -85,7 +85,7 @@ class Step:
 
 
 @dataclass
-class Row:
+class PartialSequence:
     """A sequence of actions so far: where it is in the input, how much of the output it has written."""
 
     owner: int
@@ -94,7 +94,7 @@ class Row:
     last: int
     score: float
     actions: Link
-    step: Step  # which made it …
+    step: StepStates  # which made it …
     place: int  # … in this row
 
     @property
@@ -110,21 +110,22 @@ class ForcedSearch:
         self.inference, self.instances, self.outputs, self.width = inference, instances, outputs, width
         self.vocabulary: Vocabulary = inference.vocabulary
         self.encoded = inference.encode(instances)
-        self.ways = [Way() for _ in instances]
-        self.waiting: dict[int, list[Row]] = {}  # by progress
+        self.ways = [OutputScore() for _ in instances]
+        self.waiting: dict[int, list[PartialSequence]] = {}  # by progress
         for owner, instance in enumerate(instances):
-            self._wait(Row(owner, instance.start, 0, self.vocabulary.system.initial_action, 0.0, None, Step(), 0))
+            self._wait(PartialSequence(owner, instance.start, 0, self.vocabulary.system.initial_action, 0.0, None,
+                                       StepStates(), 0))
 
-    def run(self) -> list[Way]:
+    def run(self) -> list[OutputScore]:
         while self.waiting:
             self._step(self._beams(self.waiting.pop(min(self.waiting))))
         return self.ways
 
-    def _wait(self, row: Row) -> None:
+    def _wait(self, row: PartialSequence) -> None:
         if self._can_end(row):
             self.waiting.setdefault(row.progress, []).append(row)
 
-    def _beams(self, rows: list[Row]) -> list[Row]:
+    def _beams(self, rows: list[PartialSequence]) -> list[PartialSequence]:
         """The best rows of each sample."""
         taken, kept = [0] * len(self.instances), []
         for row in sorted(rows, key=lambda each: -each.score):
@@ -133,25 +134,27 @@ class ForcedSearch:
                 kept.append(row)
         return kept
 
-    def _step(self, rows: list[Row]) -> None:
+    def _step(self, rows: list[PartialSequence]) -> None:
         before = self.inference.initial_states() if rows[0].actions is None else gathered(rows)
         owners, positions, last = (np.array([getattr(row, name) for row in rows])
                                    for name in ("owner", "position", "last"))
         states = self.inference.step(self.encoded, owners, positions, last, before)
         scores = self.inference.log_probabilities(states, positions == self.encoded.ends[owners])
-        step = Step(states, len(rows))
+        step = StepStates(states, len(rows))
         for place, row in enumerate(rows):
             for action, written in self._next_actions(row):
                 self._take(row, action, written, float(scores[place, action]), step, place)
 
-    def _take(self, row: Row, action: int, written: int, score: float, step: Step, place: int) -> None:
+    def _take(self, row: PartialSequence, action: int, written: int, score: float, step: StepStates,
+              place: int) -> None:
         actions, position = (row.actions, action), self.vocabulary.system.advance(row.position, action)
         if action == END:
             self.ways[row.owner].add(row.score + score, actions)
         else:
-            self._wait(Row(row.owner, position, row.written + written, action, row.score + score, actions, step, place))
+            self._wait(PartialSequence(row.owner, position, row.written + written, action, row.score + score, actions,
+                                       step, place))
 
-    def _next_actions(self, row: Row) -> Iterator[tuple[int, int]]:
+    def _next_actions(self, row: PartialSequence) -> Iterator[tuple[int, int]]:
         """The actions that write what comes next in the output, or nothing, with how much they write."""
         system, symbols = self.vocabulary.system, self.vocabulary.actions.symbols
         instance, rest = self.instances[row.owner], self.outputs[row.owner][row.written:]
@@ -162,7 +165,7 @@ class ForcedSearch:
         if rest and rest[0] in self.vocabulary.actions:
             yield self.vocabulary.actions[rest[0]], 1
 
-    def _can_end(self, row: Row) -> bool:
+    def _can_end(self, row: PartialSequence) -> bool:
         """Characters that the model cannot insert must be left in the input, in this order, to be copied."""
         actions, instance = self.vocabulary.actions, self.instances[row.owner]
         needed = [character for character in self.outputs[row.owner][row.written:] if character not in actions]
@@ -170,7 +173,7 @@ class ForcedSearch:
         return all(character in left for character in needed)
 
 
-def gathered(rows: Sequence[Row]) -> Any:
+def gathered(rows: Sequence[PartialSequence]) -> Any:
     """The states of rows that were made in different steps."""
     steps = list({id(row.step): row.step for row in rows}.values())
     starts = dict(zip(map(id, steps), np.cumsum([0, *(step.size for step in steps)])))

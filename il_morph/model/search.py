@@ -8,8 +8,8 @@ from typing import Callable
 
 import numpy as np
 
+from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.model.inference import AnyInference
-from il_morph.model.nwfst import NwfstInference
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import END
 

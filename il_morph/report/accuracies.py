@@ -21,7 +21,7 @@ LONG = 16
 
 
 @dataclass(frozen=True)
-class Row:
+class AccuracyRow:
     """The accuracy of each run on a group of lines."""
 
     name: str
@@ -36,7 +36,7 @@ class Row:
 @dataclass(frozen=True)
 class Section:
     title: str
-    rows: list[Row]
+    rows: list[AccuracyRow]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ def sections(judged: Judged) -> list[Section]:
     correct = [correct_lines(judged.gold, each) for each in judged.predictions]
     groups = _groups(judged)
     titles = dict.fromkeys(group.section for group in groups)
-    return [Section(TITLES[title], [Row(group.name, len(group.lines), [group.accuracy(each) for each in correct])
+    return [Section(TITLES[title], [AccuracyRow(group.name, len(group.lines),
+                                                [group.accuracy(each) for each in correct])
                             for group in groups if group.section == title]) for title in titles]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
-from il_morph.data.formats import Data, Way, parse_data
+from il_morph.data.formats import Data, ReadOptions, parse_data
 from il_morph.errors import InputError
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
@@ -15,7 +15,7 @@ from il_morph.report.characters import direction
 from il_morph.report.finished import short_names
 from il_morph.report.trace import trace
 from il_morph.report.words import remarks, sample_for
-from il_morph.results import RunFolder
+from il_morph.runs.folder import RunFolder
 
 MOST_ANSWERS = 20
 MOST_LINES = 20_000  # of a file: what takes no more than half a minute
@@ -75,9 +75,9 @@ class Answers:
     def file(self, question: Mapping[str, Any], content: bytes) -> dict[str, Any]:
         """Predictions for the lines of a file, in its columns."""
         predictor, name = self._predictor(question), _text(question, "name") or "the file"
-        way = Way(expected=predictor.vocabulary.format, because="the model was trained on",
-                  unicode=predictor.vocabulary.settings.unicode)
-        data = parse_data(content, name, way)
+        options = ReadOptions(expected=predictor.vocabulary.format, because="the model was trained on",
+                              unicode=predictor.vocabulary.settings.unicode)
+        data = parse_data(content, name, options)
         if len(data.samples) > MOST_LINES:
             raise InputError(f"{name} has {len(data.samples):,} lines, and the page takes {MOST_LINES:,}: use "
                              "`il-morph predict` for longer files")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from il_morph.data.formats import Data, DataFormat, Way, format_named, read_data
+from il_morph.data.formats import Data, DataFormat, ReadOptions, format_named, read_data
 from il_morph.data.spelling import AS_IS
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
@@ -16,7 +16,7 @@ from il_morph.model.modelfile import refuse_seeds
 from il_morph.model.predictor import Predictor
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.report.records import read_log, read_stats
-from il_morph.results import GREEDY, RunFolder, search_name
+from il_morph.runs.folder import GREEDY, RunFolder, search_name
 
 PARTS = ("test", "dev")
 
@@ -177,7 +177,7 @@ def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) ->
 def read_part(run: FinishedRun, path: str, part: str) -> Data:
     if not Path(path).exists():
         raise InputError(f"{path}, the {part} data of {run.name}, is not there: say where it is with --{part}=FILE")
-    return read_data(path, Way(expected=run.format, because=f"{run.name} was trained on", unicode=run.unicode))
+    return read_data(path, ReadOptions(expected=run.format, because=f"{run.name} was trained on", unicode=run.unicode))
 
 
 def read_training_data(run: FinishedRun, places: Places, remarks: list[str]) -> Optional[Data]:

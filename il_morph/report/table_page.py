@@ -6,8 +6,8 @@ from typing import Any
 
 from il_morph.report.pages import page, picture_source
 from il_morph.reproduction.comparison_page import compared
-from il_morph.reproduction.facts import PaperTable
-from il_morph.reproduction.layout import Block, Caption, Grid, Remarks, figure_columns
+from il_morph.reproduction.data_layout import Block, Caption, Grid, Remarks, figure_columns
+from il_morph.reproduction.paper_tables import PaperTable
 from il_morph.reproduction.picture import draw_comparisons, pictured
 from il_morph.reproduction.published import Published
 from il_morph.reproduction.runs import Run

@@ -14,8 +14,8 @@ from il_morph.report.trace import (
     STEP_KIND,
     WRONG,
     Edit,
-    Step,
     Trace,
+    TraceStep,
     verdict,
 )
 
@@ -66,11 +66,11 @@ def _title(trace: Trace, paint: Painter) -> str:
             f"P = {trace.probability:.4f}, {len(trace.steps)} steps")
 
 
-def _two(step: Step) -> list[tuple[Edit, float]]:
+def _two(step: TraceStep) -> list[tuple[Edit, float]]:
     return [*step.others, *[(Edit(""), 0.0)] * 2][:2]
 
 
-def _cells(number: int, step: Step) -> list[str]:
+def _cells(number: int, step: TraceStep) -> list[str]:
     others = [f"{edit.label} {probability:.4f}" if edit.kind else "" for edit, probability in _two(step)]
     probability = "–" if step.probability is None else f"{step.probability:.4f}"
     expert = " or ".join(edit.label for edit in step.optimal)

@@ -13,16 +13,16 @@ from typing import Any, Optional
 
 import numpy as np
 
+from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.data.formats import Sample
 from il_morph.model.inference import AnyInference
-from il_morph.model.nwfst import NwfstInference
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
 from il_morph.transitions.actions import END, UNK
-from il_morph.transitions.expert import Counting, optimal_actions
+from il_morph.transitions.expert import TargetTracker, optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
 COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND, IDLE_KIND = "copy", "delete", "insert", "step", "end", "idle"
@@ -43,7 +43,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Step:
+class TraceStep:
     """One action, taken when the head was at this place of the tape."""
 
     at: int
@@ -64,7 +64,7 @@ class Trace:
     tape: str  # what the head moves over: the input, with END after it (and START before it, if that is read)
     output: str
     log_probability: float
-    steps: tuple[Step, ...]
+    steps: tuple[TraceStep, ...]
     gold: Optional[str] = None
 
     @property
@@ -189,8 +189,8 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
         others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
                        for other in next_best(scores, action))
         probability = None if np.isnan(scores[action]) else exp(scores[action])
-        steps.append(Step(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
-                          probability, others, output, optimal, verdict))
+        steps.append(TraceStep(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
+                               probability, others, output, optimal, verdict))
     return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
                  tuple(steps), gold)
 
@@ -218,7 +218,7 @@ class ExpertJudge:
 
     def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
         self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
-        self.counting = Counting(gold)
+        self.counting = TargetTracker(gold)
         self.expert = vocabulary.system.expert(instance.sample.input, gold, vocabulary.actions_of(gold))
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:

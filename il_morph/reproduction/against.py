@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+from il_morph.reproduction.cells import MEASURE, number, probability, signed
 from il_morph.reproduction.comparisons import accuracy, scored
-from il_morph.reproduction.facts import PaperTable
-from il_morph.reproduction.layout import Block, Grid
+from il_morph.reproduction.data_layout import Block, Grid
+from il_morph.reproduction.paper_tables import PaperTable
 from il_morph.reproduction.runs import Run, grouped
 from il_morph.reproduction.significance import Differences, signed_rank_test
-from il_morph.reproduction.wording import MEASURE, number, probability, signed
 
 
 class Against(NamedTuple):

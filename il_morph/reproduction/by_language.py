@@ -4,12 +4,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Optional
 
+from il_morph.reproduction.cells import FOLDS, MEASURE, NOTHING, PARTIAL, exact, number, plus_minus, yes
 from il_morph.reproduction.comparisons import LIKE, UNLIKE, Comparison, Summary, compare, scored
-from il_morph.reproduction.facts import NONE, PaperTable
-from il_morph.reproduction.layout import Block, Caption, Grid
+from il_morph.reproduction.data_layout import Block, Caption, Grid
+from il_morph.reproduction.paper_tables import NONE, PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published
 from il_morph.reproduction.runs import Run
-from il_morph.reproduction.wording import FOLDS, MEASURE, NOTHING, PARTIAL, exact, number, plus_minus, yes
 
 KINDS = {  # what is compared, and whether something was published
     (VOTE, True): "Votes beside published votes",

@@ -6,9 +6,10 @@ from statistics import fmean
 from typing import Optional
 
 from il_morph.reproduction.by_language import KINDS, fold_remark, language_grid
+from il_morph.reproduction.cells import MEASURE, MISSING, names, number, probability, signed
 from il_morph.reproduction.comparisons import LIKE, Comparison, Summary, compare, scored, summaries
-from il_morph.reproduction.facts import PaperTable
-from il_morph.reproduction.layout import Block, Grid, Heading
+from il_morph.reproduction.data_layout import Block, Grid, Heading
+from il_morph.reproduction.paper_tables import PaperTable
 from il_morph.reproduction.published import VOTE, Published
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.significance import signed_rank_test
@@ -24,7 +25,6 @@ from il_morph.reproduction.statistics import (
     vote_gains,
     votes_aside,
 )
-from il_morph.reproduction.wording import MEASURE, MISSING, names, number, probability, signed
 
 NOISE = ("noise: the standard deviation that our mean would have if our models differed from each other as the "
          "published ones do, over folds and seeds.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple, Optional
 
-from il_morph.reproduction.facts import PaperTable
+from il_morph.reproduction.paper_tables import PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published, PublishedFigure
 from il_morph.reproduction.runs import Run, grouped, members_of
 from il_morph.reproduction.significance import Differences, sample_sd

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from il_morph.files import write_atomically
-from il_morph.locks import FileLock
 from il_morph.reproduction.ensembles import make_ensembles
-from il_morph.reproduction.facts import PaperTable
-from il_morph.reproduction.processes import environment, il_morph
-from il_morph.results import ResultsTree
+from il_morph.reproduction.paper_tables import PaperTable
+from il_morph.runs.folder import ResultsTree
+from il_morph.runs.locks import FileLock
+from il_morph.runs.processes import environment, il_morph
 
 
 def finish_table(table: PaperTable, data: Path, results: ResultsTree) -> int:

@@ -7,10 +7,10 @@ from io import BytesIO
 from typing import Any
 
 from il_morph.errors import InputError
+from il_morph.reproduction.cells import plus_minus, signed
 from il_morph.reproduction.comparisons import LIKE, UNLIKE, Comparison, Summary
-from il_morph.reproduction.facts import PaperTable
+from il_morph.reproduction.paper_tables import PaperTable
 from il_morph.reproduction.published import VOTE
-from il_morph.reproduction.wording import plus_minus, signed
 
 FORMATS = (".svg", ".png")
 STYLES = {UNLIKE: ("single models beside a vote", "o", "none"), LIKE: ("single models", "s", "none"),

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Optional
 
 from il_morph.errors import InputError
-from il_morph.reproduction.facts import NONE, PaperTable, System
-from il_morph.results import ResultsTree, RunFolder
+from il_morph.reproduction.paper_tables import NONE, PaperTable, System
+from il_morph.runs.folder import ResultsTree, RunFolder
 
 
 @dataclass(frozen=True)

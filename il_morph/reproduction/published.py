@@ -6,8 +6,8 @@ from typing import NamedTuple, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike
-from il_morph.reproduction.facts import EXPERIMENTS, NONE, PaperTable, lines_of
-from il_morph.reproduction.measured import figure
+from il_morph.reproduction.paper_tables import EXPERIMENTS, NONE, PaperTable, lines_of
+from il_morph.reproduction.run_list import figure
 
 COLUMNS = ("setting", "system", "kind", "language", "fold", "accuracy", "sd")
 VOTE, SINGLE = "ensemble", "single"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple, Optional, TypeVar
 
 from il_morph.errors import InputError
-from il_morph.reproduction.facts import NONE, PaperTable
+from il_morph.reproduction.paper_tables import NONE, PaperTable
 
 ENGINES = ("dynet", "native")
 SEEDS = re.compile(r"\d+(\+\d+)*")

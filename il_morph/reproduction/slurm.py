@@ -19,11 +19,11 @@ from typing import Optional
 
 from il_morph.errors import InputError, errors_for_people
 from il_morph.files import read_bytes, write_atomically
-from il_morph.reproduction.facts import load_table
 from il_morph.reproduction.finish import finish_table
+from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.plan import Job, PlannedRun, first_unfinished
-from il_morph.reproduction.processes import environment, make_folder, python, train_in_order
-from il_morph.results import ResultsTree
+from il_morph.runs.folder import ResultsTree
+from il_morph.runs.processes import environment, make_folder, python, train_in_order
 
 TASK = "SLURM_ARRAY_TASK_ID"
 DEFAULT_MAX_ARRAY_SIZE = 1001  # Slurm's own

@@ -9,7 +9,7 @@ from math import sqrt
 from typing import NamedTuple, Optional
 
 from il_morph.reproduction.comparisons import UNLIKE, Comparison, accuracy
-from il_morph.reproduction.facts import NONE, PaperTable
+from il_morph.reproduction.paper_tables import NONE, PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published
 from il_morph.reproduction.runs import Run, grouped, members_of
 from il_morph.reproduction.significance import Differences, sign_test, signed_rank_test

@@ -5,13 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Optional
 
-from il_morph.reproduction.comparisons import Comparison, Summary, SystemFigures, compare, scored, system_figures
-from il_morph.reproduction.facts import AVERAGE, NONE, PaperTable
-from il_morph.reproduction.layout import Block, Caption, Grid, Remarks
-from il_morph.reproduction.published import Published
-from il_morph.reproduction.runs import Run
-from il_morph.reproduction.statistics import Variant, variants
-from il_morph.reproduction.wording import (
+from il_morph.reproduction.cells import (
     FOLDS,
     MEASURE,
     MISSING,
@@ -26,6 +20,12 @@ from il_morph.reproduction.wording import (
     signed,
     yes,
 )
+from il_morph.reproduction.comparisons import Comparison, Summary, SystemFigures, compare, scored, system_figures
+from il_morph.reproduction.data_layout import Block, Caption, Grid, Remarks
+from il_morph.reproduction.paper_tables import AVERAGE, NONE, PaperTable
+from il_morph.reproduction.published import Published
+from il_morph.reproduction.runs import Run
+from il_morph.reproduction.statistics import Variant, variants
 
 WORDS = {"ensemble": "vote", "mean": "mean"}  # what the paper reports
 PUBLISHED_SINGLES = "published singles"

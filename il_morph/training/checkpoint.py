@@ -19,8 +19,8 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, written_atomically
 from il_morph.model.archive import DAMAGED, Arrays, describe, opened_archive, read_array, read_header, write_archive
 from il_morph.model.modelfile import checked
-from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Learner
+from il_morph.training.history import Epoch, History
 
 FORMAT, VERSION = "il-morph checkpoint", 2
 GROUPS = ("weights", "best", "optimizer")
@@ -34,7 +34,7 @@ class Checkpoint:
     path: PathLike
     identity: dict[str, Any]  # which run this is: another one cannot go on from here
     phase: int  # the number of the phase
-    course: Course
+    history: History
     probe: list[int]  # the training samples whose accuracy is taken
     random: Random
     log: list[str]  # the lines of f.log
@@ -46,7 +46,7 @@ class Checkpoint:
     def check(self, shapes: dict[str, tuple[int, ...]], phases: int, samples: int) -> None:
         """Does it fit a network with these weights, and a training with so many phases and training samples?"""
         with damage_named(self.path):
-            for group, weights in (("weights", self.weights), ("best", self.course.weights)):
+            for group, weights in (("weights", self.weights), ("best", self.history.weights)):
                 if weights.keys() != shapes.keys():
                     raise ValueError(f"its {group} are not those of the network")
                 for name, shape in shapes.items():
@@ -76,16 +76,16 @@ def check_alike(there: Arrays, here: Arrays) -> None:
 
 def save_checkpoint(checkpoint: Checkpoint) -> None:
     """It need not survive a power failure: a damaged one is found out, and the training can start over."""
-    course = checkpoint.course
+    history = checkpoint.history
     version, state, gauss = checkpoint.random.getstate()
     header = {
         "format": FORMAT, "version": VERSION, "identity": checkpoint.identity, "phase": checkpoint.phase,
-        "epochs": [asdict(epoch) for epoch in course.epochs], "best": as_header(course.best),
-        "best_trained": as_header(course.best_trained), "probe": checkpoint.probe,
+        "epochs": [asdict(epoch) for epoch in history.epochs], "best": as_header(history.best),
+        "best_trained": as_header(history.best_trained), "probe": checkpoint.probe,
         "random": [version, list(state), gauss], "log": checkpoint.log, "seconds": checkpoint.seconds,
         "cpu_seconds": checkpoint.cpu_seconds,
     }
-    groups = dict(zip(GROUPS, (checkpoint.weights, course.weights, checkpoint.optimizer)))
+    groups = dict(zip(GROUPS, (checkpoint.weights, history.weights, checkpoint.optimizer)))
     arrays = {f"{group}/{name}": array for group, members in groups.items() for name, array in members.items()}
     with written_atomically(checkpoint.path, durable=False) as stream:
         write_archive(stream, header, arrays)
@@ -128,7 +128,7 @@ def read_checkpoint(archive: zipfile.ZipFile, path: PathLike) -> Checkpoint:
     random = Random()
     version, state, gauss = header["random"]
     random.setstate((version, tuple(state), gauss))
-    return Checkpoint(path, header["identity"], header["phase"], Course(epochs, best, best_trained, groups["best"]),
+    return Checkpoint(path, header["identity"], header["phase"], History(epochs, best, best_trained, groups["best"]),
                       header["probe"], random, header["log"], header["seconds"], header["cpu_seconds"],
                       groups["weights"], groups["optimizer"])
 

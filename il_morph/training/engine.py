@@ -16,10 +16,10 @@ import numpy as np
 from il_morph.errors import InputError
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.likelihood import Teacher
+from il_morph.training.dev_loss import Teacher
 
 State = Any  # of the decoder after some steps along a sample; what it is, only the engine knows
-Rows = Any  # of several sequences of actions, side by side; without gradient
+RowStates = Any  # of several sequences of actions, side by side; without gradient
 
 
 class Step(NamedTuple):
@@ -33,13 +33,13 @@ class Step(NamedTuple):
 class StepRows(NamedTuple):
     """The same for rows of states, without gradient: samples of the model. The reply are the next rows."""
 
-    rows: Rows
+    rows: RowStates
     actions: Sequence[int]
     positions: Sequence[int]
 
 
-class Finish(NamedTuple):
-    """Candidates of one state, which the model finishes greedily, without gradient. The reply: each one, `Finished`.
+class RollOut(NamedTuple):
+    """Candidates of one state, which the model finishes greedily, without gradient. The reply: each one, `RolledOut`.
 
     Candidate k, the action `actions[k]`, leads to `positions[k]` of the buffer. What follows goes up to END, or is cut
     off after `limit` actions. One whose costs exceed the bound is dropped.
@@ -54,7 +54,7 @@ class Finish(NamedTuple):
     tightens: bool  # are the costs of a candidate that is finished the next bound?
 
 
-class Finished(NamedTuple):
+class RolledOut(NamedTuple):
     """A candidate with what the model did after it."""
 
     actions: list[int]
@@ -62,14 +62,14 @@ class Finished(NamedTuple):
     dropped: bool
 
 
-Request = Union[Step, StepRows, Finish]
+Request = Union[Step, StepRows, RollOut]
 Visit = Generator[Request, Any, int]
 
 
-BEFORE_END, AT_END, BEFORE_END_OR_END = range(3)  # which actions a softmax is over: see `supports`
+BEFORE_END, AT_END, BEFORE_END_OR_END = range(3)  # which actions a softmax is over: see `valid_masks`
 
 
-def supports(vocabulary: Vocabulary) -> np.ndarray:
+def valid_masks(vocabulary: Vocabulary) -> np.ndarray:
     """[kind, action]: is the action in the softmax? Before END is all that is left, then, and before but with END.
 
     The third is that of the authors' program where the target is complete and input is left.
@@ -100,12 +100,12 @@ class SampleDecoder(Protocol):
     def scores(self, state: State) -> Sequence[float]:
         """Of all actions, valid or not. To read them may cost more than to compute them."""
 
-    def initial_rows(self, number: int) -> AbstractContextManager[Rows]: ...
+    def initial_rows(self, number: int) -> AbstractContextManager[RowStates]: ...
 
-    def rows_scores(self, rows: Rows) -> np.ndarray:
+    def rows_scores(self, rows: RowStates) -> np.ndarray:
         """[row, action]: of all actions, valid or not."""
 
-    def look_up(self, actions: Sequence[int]) -> None:
+    def touch_rows(self, actions: Sequence[int]) -> None:
         """The embeddings of these actions take part in the update with a gradient of zero."""
 
     def step_loss(self, state: State, loss: StepLoss) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.chance import draw, stream_of_sample
+from il_morph.training.dev_loss import ExpertTeacher
 from il_morph.training.engine import (
     AT_END,
     BEFORE_END,
@@ -21,12 +21,19 @@ from il_morph.training.engine import (
     Step,
     StepLoss,
     Visit,
-    supports,
+    valid_masks,
 )
-from il_morph.training.likelihood import ExpertTeacher
 from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
+from il_morph.training.sampling import draw, stream_of_sample
 from il_morph.transitions.actions import COPY, DELETE, END, MAX_ACTIONS
-from il_morph.transitions.expert import Counting, Expert, LengthCounting, ProgramCounting, optimal_actions, regrets
+from il_morph.transitions.expert import (
+    Expert,
+    LengthTargetTracker,
+    ProgramTargetTracker,
+    TargetTracker,
+    optimal_actions,
+    regrets,
+)
 
 MAX_EXPONENT = 700.0  # of a float
 BIASED = 0.5  # the share of the steps that --il-bias-inserts is about
@@ -66,10 +73,10 @@ class ImitationLearning:
         self.vocabulary, self.settings, self.random = vocabulary, settings, random
         self.system, self.symbols = vocabulary.system, vocabulary.actions.symbols
         self.program = settings.il_rules == "program"
-        self.counting = (LengthCounting if not settings.il_optimal_oracle
-                         else ProgramCounting if self.program else Counting)
-        self.supports = supports(vocabulary)
-        self.valid = [np.flatnonzero(support) for support in self.supports]
+        self.tracker = (LengthTargetTracker if not settings.il_optimal_oracle
+                        else ProgramTargetTracker if self.program else TargetTracker)
+        self.valid_masks = valid_masks(vocabulary)
+        self.valid = [np.flatnonzero(support) for support in self.valid_masks]
         self.edits = edits_of_actions(self.system, len(vocabulary.actions), self.program)
         self.experts: dict[Instance, Expert] = {}
         self.model_rollin = 0.0
@@ -92,14 +99,14 @@ class ImitationLearning:
     def visit(self, decoder: SampleDecoder) -> Visit:
         instance, random = decoder.instance, stream_of_sample(self.random, self.settings.batch_size)
         expert, draws = self.expert(instance), RollOutDraws(self.settings, random)
-        counting = self.counting(expert.target)
+        tracker = self.tracker(expert.target)
         rollouts = RollOuts(decoder, expert.target, self.system, self.symbols, self.settings, self.edits)
         at = Configuration(decoder.initial_state(), instance.start)
         action = self.system.initial_action
         while action != END and at.steps < MAX_ACTIONS:
             at.state = yield Step(at.state, action, at.position)
             support = AT_END if at.position == instance.end else BEFORE_END
-            costs = expert.candidates(at.position - instance.start, counting.place(at.output))
+            costs = expert.candidates(at.position - instance.start, tracker.place(at.output))
             free = self._free_insertion(costs, random)
             if len(costs) > 1 and draws.model_rolls_out(at.steps):
                 costs = yield from rollouts.costs(at, [action for action in costs if action != free])
@@ -141,7 +148,7 @@ class ImitationLearning:
         elif self.settings.il_loss == "softmax-margin":
             decoder.step_loss(state, StepLoss(optimal, *self._margins(costs, support)))
         else:
-            regret = regrets(costs, self.supports[support])
+            regret = regrets(costs, self.valid_masks[support])
             decoder.regression_loss(state, support, -regret / (regret.max() or 1.0))
         return optimal
 
@@ -152,5 +159,5 @@ class ImitationLearning:
         free of regret, and DELETE as bad as everything else.
         """
         if self.program and list(costs) == [DELETE]:
-            return BEFORE_END_OR_END, regrets({END: 0.0}, self.supports[BEFORE_END_OR_END])
-        return support, regrets(costs, self.supports[support])
+            return BEFORE_END_OR_END, regrets({END: 0.0}, self.valid_masks[BEFORE_END_OR_END])
+        return support, regrets(costs, self.valid_masks[support])

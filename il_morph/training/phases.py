@@ -14,10 +14,10 @@ from il_morph.model.architectures import architecture_of
 from il_morph.model.settings import NWFST, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.checkpoint import Checkpoint
-from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Engine, Objective
+from il_morph.training.history import Epoch, History
 from il_morph.training.imitation import ImitationLearning
-from il_morph.training.schedule import Training
+from il_morph.training.loop import TrainingLoop
 from il_morph.training.sequences import AllPaths, GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
 from il_morph.transitions.aligners import make_aligner
 
@@ -33,7 +33,7 @@ class Observer(Protocol):
 
     def on_best(self, epoch: Epoch, weights: dict) -> None: ...
 
-    def on_state(self, phase: int, training: Training) -> None:
+    def on_state(self, phase: int, training: TrainingLoop) -> None:
         """After each epoch, if the engine can go on from what it is now."""
 
 
@@ -46,10 +46,10 @@ def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
 
 def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[str, np.ndarray]],
                  train: Sequence[Instance], dev: Sequence[Instance], settings: TrainingSettings, seed: int,
-                 observer: Observer, verbose: bool = False, checkpoint: Optional[Checkpoint] = None) -> Course:
+                 observer: Observer, verbose: bool = False, checkpoint: Optional[Checkpoint] = None) -> History:
     """Train from these weights (or new ones), or go on from a checkpoint; each phase starts from the best model of the
     one before, each trial anew, and has the best model of those before to beat."""
-    random, phases, course = Random(seed), phases_of(settings), Course()
+    random, phases, history = Random(seed), phases_of(settings), History()
     start, is_trial = weights, settings.trials > 1
     gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(vocabulary, phases) else None
     for number, phase in enumerate(phases):
@@ -59,32 +59,33 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
         objective = make_objective(vocabulary, phase, random, gold)
         learner = engine.learner(vocabulary, objective, phase)
         if is_trial:
-            weights, course = start, Course(best=course.best, weights=course.weights)
+            weights, history = start, History(best=history.best, weights=history.weights)
         else:
-            course = Course()
+            history = History()
         learner.set_weights(weights or architecture_of(vocabulary).draw((seed + is_trial * number * APART) % SEEDS))
-        training = Training(
+        training = TrainingLoop(
             learner, objective.teachers, vocabulary, train, dev, phase, random, lambda epoch: None, observer.on_best,
             verbose,
             until=settings.pretrain_until or None if number < len(phases) - 1 else None,
-            from_trained=bool(weights) or (number > 0 and not is_trial), course=resumed.course if resumed else course,
+            from_trained=bool(weights) or (number > 0 and not is_trial), history=resumed.history if resumed
+            else history,
             probe=resumed.probe if resumed else None,
         )
         if resumed:
             go_on(training, resumed)
         name = f"{phase.mode}.{number + 1}" if is_trial else phase.mode
         training.on_epoch = partial(tell, observer, name, number, training, engine.resumable)
-        course = training.run()
-        weights = course.weights
-    return course
+        history = training.run()
+        weights = history.weights
+    return history
 
 
-def go_on(training: Training, checkpoint: Checkpoint) -> None:
+def go_on(training: TrainingLoop, checkpoint: Checkpoint) -> None:
     checkpoint.restore(training.learner)
     training.random.setstate(checkpoint.random.getstate())
 
 
-def tell(observer: Observer, name: str, number: int, training: Training, resumable: bool, epoch: Epoch) -> None:
+def tell(observer: Observer, name: str, number: int, training: TrainingLoop, resumable: bool, epoch: Epoch) -> None:
     observer.on_epoch(name, epoch)
     if resumable:
         observer.on_state(number, training)

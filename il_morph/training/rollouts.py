@@ -14,7 +14,7 @@ import editdistance
 import numpy as np
 
 from il_morph.model.settings import TrainingSettings
-from il_morph.training.engine import Finish, Finished, Request, SampleDecoder, State
+from il_morph.training.engine import Request, RolledOut, RollOut, SampleDecoder, State
 from il_morph.transitions.actions import END, MAX_ACTIONS
 from il_morph.transitions.expert import BETA
 from il_morph.transitions.systems import TransitionSystem
@@ -46,7 +46,7 @@ class RollOuts:
     symbols: Sequence[str]
     settings: TrainingSettings
     edits: np.ndarray  # that each action counts for: see `edits_of_actions`
-    known: dict[int, Finished] = field(default_factory=dict)
+    known: dict[int, RolledOut] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.program = self.settings.il_rules == "program"
@@ -61,7 +61,7 @@ class RollOuts:
             finished = yield self._request(at, new, rollouts.values())
             rollouts.update(zip(new, finished))
             if self.program:  # its roll-outs stay in the graph
-                self.decoder.look_up([action for rollout in finished for action in rollout.actions[:-1]])
+                self.decoder.touch_rows([action for rollout in finished for action in rollout.actions[:-1]])
         self.known = rollouts
         return {action: self._cost(rollouts[action], at) for action in candidates}
 
@@ -70,15 +70,15 @@ class RollOuts:
         taken, self.known = self.known.get(action), {}
         if taken and not taken.dropped and len(taken.actions) > 1:
             rest = taken.actions[1:]
-            self.known[rest[0]] = Finished(rest, taken.cost - float(self.edits[action]), dropped=False)
+            self.known[rest[0]] = RolledOut(rest, taken.cost - float(self.edits[action]), dropped=False)
 
-    def _request(self, at: Configuration, candidates: Sequence[int], known: Iterable[Finished]) -> Finish:
+    def _request(self, at: Configuration, candidates: Sequence[int], known: Iterable[RolledOut]) -> RollOut:
         bound = inf if self.exact else min((self._cost(rollout, at) for rollout in known), default=inf)
         positions = [self.system.advance(at.position, action) for action in candidates]
-        return Finish(at.state, candidates, positions, self.edits, MAX_ACTIONS - at.steps - 1, bound,
-                      tightens=self.by_edits and not self.exact)
+        return RollOut(at.state, candidates, positions, self.edits, MAX_ACTIONS - at.steps - 1, bound,
+                       tightens=self.by_edits and not self.exact)
 
-    def _cost(self, rollout: Finished, at: Configuration) -> float:
+    def _cost(self, rollout: RolledOut, at: Configuration) -> float:
         """The edits, or the paper's β·distance(y, target) + edits."""
         if rollout.dropped:
             return inf

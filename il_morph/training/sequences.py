@@ -13,9 +13,9 @@ import numpy as np
 from il_morph.model.search import execute
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.chance import draw_rows, stream_of_sample
-from il_morph.training.engine import AT_END, BEFORE_END, Request, Rows, SampleDecoder, StepRows, Visit, supports
-from il_morph.training.likelihood import GoldTeacher
+from il_morph.training.dev_loss import GoldTeacher
+from il_morph.training.engine import AT_END, BEFORE_END, Request, RowStates, SampleDecoder, StepRows, Visit, valid_masks
+from il_morph.training.sampling import draw_rows, stream_of_sample
 from il_morph.transitions.actions import END, MAX_ACTIONS
 
 GoldActions = Callable[[Sequence[Instance]], list]
@@ -166,7 +166,7 @@ class Sampler:
     """Samples action sequences from the model, those of a sample in one batch."""
 
     def __init__(self, vocabulary: Vocabulary):
-        self.system, self.supports = vocabulary.system, supports(vocabulary)
+        self.system, self.valid_masks = vocabulary.system, valid_masks(vocabulary)
 
     def sample(self, decoder: SampleDecoder, size: int, random: Random,
                and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
@@ -175,7 +175,7 @@ class Sampler:
             found = yield from self._run(decoder, rows, size + and_greedy, random, 0 if and_greedy else None)
         return found
 
-    def _run(self, decoder: SampleDecoder, rows: Rows, number: int, random: Random,
+    def _run(self, decoder: SampleDecoder, rows: RowStates, number: int, random: Random,
              greedy: Optional[int]) -> Generator[Request, Any, Sampled]:
         instance = decoder.instance
         actions, positions = [self.system.initial_action] * number, [instance.start] * number
@@ -198,6 +198,6 @@ class Sampler:
 
     def _log_probabilities(self, scores: np.ndarray, positions: Sequence[int], end: int) -> np.ndarray:
         kinds = [AT_END if position == end else BEFORE_END for position in positions]
-        scores = np.where(self.supports[kinds], scores.astype(np.float64), -np.inf)
+        scores = np.where(self.valid_masks[kinds], scores.astype(np.float64), -np.inf)
         scores -= scores.max(axis=1, keepdims=True)
         return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))

@@ -35,7 +35,7 @@ def matched(target: str, output: str, j: int = 0) -> int:
     return j
 
 
-class Counting:
+class TargetTracker:
     """Follows an output as it grows: its place j in the target. To be asked once before each action."""
 
     def __init__(self, target: str):
@@ -47,7 +47,7 @@ class Counting:
         return self.j
 
 
-class ProgramCounting(Counting):
+class ProgramTargetTracker(TargetTracker):
     """As the authors' program counts: from a set of positions of errors in the output.
 
     An error is found again when nothing was written since (it was followed by DELETE), and counts twice.
@@ -65,7 +65,7 @@ class ProgramCounting(Counting):
         return min(n, len(self.target))
 
 
-class LengthCounting(Counting):
+class LengthTargetTracker(TargetTracker):
     """No error is remembered (`--no-il-optimal-oracle`): the place is the length of the output, right or wrong."""
 
     def place(self, output: str) -> int:

@@ -99,7 +99,7 @@ def ranges(size: int) -> list[tuple[int, int]]:
     return list(zip(ends, ends[1:]))
 
 
-class CoupledCell:
+class CoupledLSTM:
     """DyNet's LSTM with tied input and forget gates and full-matrix peepholes."""
 
     def __init__(self, collection, layer: Layer, widths: dict[str, int]):
@@ -157,7 +157,7 @@ class CoupledCell:
         return affine(gates[gate], terms)
 
 
-class VanillaCell(CoupledCell):
+class VanillaLSTM(CoupledLSTM):
     """DyNet's VanillaLSTM: gates i, f, o, g; 1 is added to the forget gate before its sigmoid."""
 
     def step(self, gates, state, masks=None, extra=None) -> CellState:
@@ -196,7 +196,7 @@ def affine(bias, terms: Iterable[tuple]) -> dy.Expression:
     return dy.affine_transform(arguments) if len(arguments) > 1 else bias
 
 
-def run_layers(layers: Sequence[CoupledCell], embedded: dy.Expression, order: Sequence[int],
+def run_layers(layers: Sequence[CoupledLSTM], embedded: dy.Expression, order: Sequence[int],
                masks: Sequence[Optional[Masks]] = ()) -> list:
     """A stack of LSTM layers over the batch of inputs in this order; the top h at each position."""
     for cell, mask in zip(layers, masks or [None] * len(layers)):

@@ -14,7 +14,7 @@ from il_morph.engines.dynet.cells import CellState
 from il_morph.engines.dynet.network import MASKED, AnyNetwork, passing
 from il_morph.engines.dynet.rollouts import GreedyRollOuts
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import AT_END, BEFORE_END, Finish, Finished, Request, Step, StepLoss
+from il_morph.training.engine import AT_END, BEFORE_END, Request, RolledOut, RollOut, Step, StepLoss
 
 CellStates = list  # of CellState: one for each layer
 
@@ -36,10 +36,10 @@ class DynetDecoder:
         self.graph = network.graph(instance, dropout)
         self.losses: list[dy.Expression] = []
 
-    def serve(self, request: Request) -> Union[DynetState, CellStates, list[Finished]]:
+    def serve(self, request: Request) -> Union[DynetState, CellStates, list[RolledOut]]:
         if isinstance(request, Step):
             return self._step(request)
-        if isinstance(request, Finish):
+        if isinstance(request, RollOut):
             return self._finish(request)
         return self.graph.step_batch(request.rows, request.actions, request.positions)
 
@@ -48,7 +48,7 @@ class DynetDecoder:
         support = AT_END if step.position == self.instance.end else BEFORE_END
         return DynetState(cells, support, self.graph.logits(cells, support))
 
-    def _finish(self, request: Finish) -> list[Finished]:
+    def _finish(self, request: RollOut) -> list[RolledOut]:
         """All candidates are one batch."""
         candidates = GreedyRollOuts(request, self.network.vocabulary.system, self.instance.end)
         with passing():
@@ -57,7 +57,7 @@ class DynetDecoder:
                 if not candidates.running():
                     break
                 rows = self.graph.step_batch(rows, candidates.last, candidates.positions)
-                candidates.take(self.rows_scores(rows), self.network.supports)
+                candidates.take(self.rows_scores(rows), self.network.valid_masks)
         return candidates.finished()
 
     def initial_state(self) -> DynetState:
@@ -75,7 +75,7 @@ class DynetDecoder:
         scores = np.array(self.graph.unmasked_logits(rows).vec_value(), dtype=np.float32)
         return scores.reshape(-1, len(self.network.vocabulary.actions))
 
-    def look_up(self, actions: Sequence[int]) -> None:
+    def touch_rows(self, actions: Sequence[int]) -> None:
         if actions:
             rows = self.network.actions.rows(sorted(set(actions)))
             self.losses.append(dy.sum_batches(dy.sum_elems(rows)) * 0.0)

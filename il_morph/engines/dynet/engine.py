@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from il_morph.engines.dynet.memory import check_memory, megabytes_needed
+from il_morph.engines.dynet.memory_estimate import check_memory, megabytes_needed
 from il_morph.errors import InputError
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary

@@ -8,7 +8,7 @@ import dynet as dy
 import numpy as np
 
 from il_morph.engines.dynet.decoder import DynetDecoder
-from il_morph.engines.dynet.memory import errors_of_pools
+from il_morph.engines.dynet.memory_estimate import errors_of_pools
 from il_morph.engines.dynet.network import AnyNetwork
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance

@@ -16,10 +16,10 @@ import dynet as dy
 import dynet_config
 import numpy as np
 
-from il_morph.engines.dynet.cells import CellState, CoupledCell, Matrix, Table, VanillaCell, Vector, affine, run_layers
+from il_morph.engines.dynet.cells import CellState, CoupledLSTM, Matrix, Table, VanillaLSTM, Vector, affine, run_layers
 from il_morph.model.architecture import AnyArchitecture, Architecture, Layer, Weight
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.engine import AT_END, BEFORE_END, BEFORE_END_OR_END, supports
+from il_morph.training.engine import AT_END, BEFORE_END, BEFORE_END_OR_END, valid_masks
 from il_morph.transitions.actions import UNK
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
@@ -49,7 +49,7 @@ class AnyNetwork(ABC):
     """
 
     actions: Table
-    layers: list[CoupledCell]
+    layers: list[CoupledLSTM]
     others: list[Union[Matrix, Vector]]
 
     def __init__(self, vocabulary: Vocabulary, architecture: AnyArchitecture):
@@ -59,8 +59,8 @@ class AnyNetwork(ABC):
         self._declare(architecture)
         blocks = [block for matrix in self.matrices() for block in matrix.blocks.values()]
         self.dense = blocks + [vector.parameter for vector in self.vectors()]
-        self.supports = supports(vocabulary)
-        self.masks = np.where(self.supports, 0.0, MASKED).tolist()
+        self.valid_masks = valid_masks(vocabulary)
+        self.masks = np.where(self.valid_masks, 0.0, MASKED).tolist()
 
     @abstractmethod
     def _declare(self, architecture: Any) -> None:
@@ -70,8 +70,8 @@ class AnyNetwork(ABC):
     def graph(self, instance: Instance, dropout: float = 0.0) -> Any:
         """The graph of a sample up to the first step."""
 
-    def _stack(self, layers: Sequence[Layer]) -> list[CoupledCell]:
-        return [(VanillaCell if layer.vanilla else CoupledCell)(self.collection, layer, self._parts(layer.inputs))
+    def _stack(self, layers: Sequence[Layer]) -> list[CoupledLSTM]:
+        return [(VanillaLSTM if layer.vanilla else CoupledLSTM)(self.collection, layer, self._parts(layer.inputs))
                 for layer in layers]
 
     def _parts(self, inputs: dict[str, int]) -> dict[str, int]:
@@ -112,7 +112,7 @@ class AnyNetwork(ABC):
             parameter.expr(True)
 
 
-class Network(AnyNetwork):
+class DynetNetwork(AnyNetwork):
     """The transducer."""
 
     def __init__(self, vocabulary: Vocabulary, architecture: Optional[Architecture] = None):
@@ -185,7 +185,7 @@ def passing() -> Iterator[None]:
 class SampleGraph:
     """Encoder and decoder of one sample."""
 
-    def __init__(self, network: Network, instance: Instance, dropout: float):
+    def __init__(self, network: DynetNetwork, instance: Instance, dropout: float):
         self.network, self.instance = network, instance
         network.enter_graph()
         self.masks = [cell.masks(dropout) for cell in network.decoder]

@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from il_morph.training.engine import AT_END, BEFORE_END, Finish, Finished
+from il_morph.training.engine import AT_END, BEFORE_END, RolledOut, RollOut
 from il_morph.transitions.actions import END
 from il_morph.transitions.systems import TransitionSystem
 
@@ -14,7 +14,7 @@ from il_morph.transitions.systems import TransitionSystem
 class GreedyRollOuts:
     """The candidates of a request on their way."""
 
-    def __init__(self, request: Finish, system: TransitionSystem, end: int):
+    def __init__(self, request: RollOut, system: TransitionSystem, end: int):
         self.request, self.system, self.end, self.bound = request, system, end, request.bound
         self.actions = [[action] for action in request.actions]
         self.positions = list(request.positions)
@@ -32,10 +32,10 @@ class GreedyRollOuts:
             self.dropped[k] = self.dropped[k] or (not self.ended[k] and cost > self.bound)
         return [k for k in range(len(self.actions)) if not (self.ended[k] or self.dropped[k])]
 
-    def take(self, scores: np.ndarray, supports: np.ndarray) -> None:
+    def take(self, scores: np.ndarray, valid_masks: np.ndarray) -> None:
         """Each takes the most probable of its valid actions."""
         kinds = [AT_END if position == self.end else BEFORE_END for position in self.positions]
-        best = np.where(supports[kinds], scores, -inf).argmax(axis=1).tolist()
+        best = np.where(valid_masks[kinds], scores, -inf).argmax(axis=1).tolist()
         for k in self.running():
             self.actions[k].append(best[k])
             self.costs[k] += float(self.request.costs[best[k]])
@@ -44,5 +44,5 @@ class GreedyRollOuts:
         if self.request.tightens:
             self.bound = min([self.bound, *(cost for cost, ended in zip(self.costs, self.ended) if ended)])
 
-    def finished(self) -> list[Finished]:
-        return [Finished(*each) for each in zip(self.actions, self.costs, self.dropped)]
+    def finished(self) -> list[RolledOut]:
+        return [RolledOut(*each) for each in zip(self.actions, self.costs, self.dropped)]

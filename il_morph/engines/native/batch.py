@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from il_morph.engines.native.decoder import Rows
+from il_morph.engines.native.decoder import DecoderRows
 from il_morph.engines.native.losses import log_softmax, squared_distance
-from il_morph.engines.native.network import Network
+from il_morph.engines.native.network import NativeNetwork
 from il_morph.engines.native.sample import NativeDecoder, SequenceLoss
-from il_morph.engines.native.sequences import Tree
+from il_morph.engines.native.sequence_tree import Tree
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import Finish, Finished, Request, Step, StepLoss, StepRows, Visit, reply_to
+from il_morph.training.engine import Request, RolledOut, RollOut, Step, StepLoss, StepRows, Visit, reply_to
 
 
 class Batch:
     """Samples that are computed together."""
 
-    def __init__(self, network: Network, instances: Sequence[Instance]):
+    def __init__(self, network: NativeNetwork, instances: Sequence[Instance]):
         self.network = network
         network.begin(instances)
         self.decoders = [NativeDecoder(network, k, instance) for k, instance in enumerate(instances)]
@@ -47,14 +47,14 @@ class Batch:
         place, decoder = self.network.encoder.packing.first[0], self.network.decoder
         if isinstance(request, Step):
             return decoder.step_one(request.state, place + request.position, request.action)
-        if isinstance(request, Finish):
-            return decoder.finish([request], [0])[0]
+        if isinstance(request, RollOut):
+            return decoder.roll_out([request], [0])[0]
         return decoder.step_rows([request.rows], [[place + p for p in request.positions]], [request.actions])[0]
 
     def _serve(self, requests: dict[int, Request]) -> dict[int, Any]:
         steps = {k: request for k, request in requests.items() if isinstance(request, Step)}
         rows = {k: request for k, request in requests.items() if isinstance(request, StepRows)}
-        unfinished = {k: request for k, request in requests.items() if isinstance(request, Finish)}
+        unfinished = {k: request for k, request in requests.items() if isinstance(request, RollOut)}
         return {**(self._step(steps) if steps else {}), **(self._step_rows(rows) if rows else {}),
                 **(self._finish(unfinished) if unfinished else {})}
 
@@ -64,13 +64,13 @@ class Batch:
                                         [int(r.action) for r in requests.values()])
         return dict(zip(requests, range(new.start, new.stop)))
 
-    def _step_rows(self, requests: dict[int, StepRows]) -> dict[int, Rows]:
+    def _step_rows(self, requests: dict[int, StepRows]) -> dict[int, DecoderRows]:
         places = [[self.decoders[k].place(p) for p in request.positions] for k, request in requests.items()]
         rows, actions = zip(*((request.rows, request.actions) for request in requests.values()))
         return dict(zip(requests, self.network.decoder.step_rows(rows, places, actions)))
 
-    def _finish(self, requests: dict[int, Finish]) -> dict[int, list[Finished]]:
-        return dict(zip(requests, self.network.decoder.finish(list(requests.values()), list(requests))))
+    def _finish(self, requests: dict[int, RollOut]) -> dict[int, list[RolledOut]]:
+        return dict(zip(requests, self.network.decoder.roll_out(list(requests.values()), list(requests))))
 
     def loss(self, counts: Sequence[int]) -> tuple[float, np.ndarray]:
         """Σ losses / Σ counts of the samples that have one, and its gradient with respect to all scores."""
@@ -102,7 +102,7 @@ class Batch:
     def _regressions(self, left: list[tuple[int, int, np.ndarray]]) -> None:
         for node, support, targets in left:
             scores = self.network.decoder.nodes.scores[node]
-            value, gradient = squared_distance(scores, self.network.supports[support], targets)
+            value, gradient = squared_distance(scores, self.network.valid_masks[support], targets)
             self._add([node], value, gradient[None])
 
     def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
@@ -120,14 +120,14 @@ class Batch:
             for actions in loss.sequences:
                 tree.add(decoder.sample, decoder.instance, actions)
         if losses:
-            tree.finish()
+            tree.roll_out()
         return tree
 
     def _sequence_losses(self, losses: list[SequenceLoss], tree: Tree, first: int) -> None:
         """With weight w_k of −log P_k the scores of a node have the gradient Σ w_k (P − 1 of the action taken),
         summed over the sequences that go through it."""
         log_p = log_softmax(self.network.decoder.nodes.scores[first:first + len(tree.parents)]
-                            + self.network.outside[np.array(tree.supports)])
+                            + self.network.outside[np.array(tree.valid_masks)])
         lengths = np.array(tree.lengths, dtype=np.int64)
         nlls = np.add.reduceat(-log_p[tree.nodes, tree.taken].astype(np.float64), np.cumsum(lengths) - lengths)
         step_weights = np.repeat(self._weights(losses, nlls), lengths)

@@ -9,13 +9,13 @@ from types import ModuleType
 
 import numpy as np
 
+from il_morph.engines.native.aligned_memory import Scratch, zeros
 from il_morph.engines.native.encoder import Encoder
-from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps
-from il_morph.engines.native.memory import Scratch, zeros
 from il_morph.engines.native.recurrence import Factors, Nodes, Recurrence
-from il_morph.engines.native.sequences import Tree
-from il_morph.training.engine import Finish, Finished, supports
+from il_morph.engines.native.sequence_tree import Tree
+from il_morph.engines.native.weight_layout import Arrays, Layout
+from il_morph.training.engine import RolledOut, RollOut, valid_masks
 from il_morph.transitions.actions import END
 
 INITIAL = -1  # the node before the first step
@@ -23,7 +23,7 @@ ENDED = -1  # the state of a row that has taken END
 
 
 @dataclass
-class Rows:
+class DecoderRows:
     """Rows of one sample without gradient. Rows with the same history share a state and its scores."""
 
     states: list[int]  # the state of each row
@@ -47,7 +47,7 @@ class Decoder:
         self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block
         system, number = layout.vocabulary.system, self.output.shape[1]
         self.moves = np.array([system.advance(0, action) for action in range(number)])
-        self.supports = supports(layout.vocabulary)
+        self.valid_masks = valid_masks(layout.vocabulary)
         self.begin()
 
     def begin(self) -> None:
@@ -97,13 +97,13 @@ class Decoder:
 
     # rows
 
-    def initial_rows(self, number: int) -> Rows:
+    def initial_rows(self, number: int) -> DecoderRows:
         """The state before the first step, some times."""
         h, c, p = (array[INITIAL][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
-        return Rows([0] * number, h, c, p, np.empty((1, 0), dtype=self.dtype))
+        return DecoderRows([0] * number, h, c, p, np.empty((1, 0), dtype=self.dtype))
 
-    def step_rows(self, rows: Sequence[Rows], places: Sequence[Sequence[int]],
-                  actions: Sequence[Sequence[int]]) -> list[Rows]:
+    def step_rows(self, rows: Sequence[DecoderRows], places: Sequence[Sequence[int]],
+                  actions: Sequence[Sequence[int]]) -> list[DecoderRows]:
         """One step of all these rows. After END nothing follows: such a row is not computed."""
         nodes = self.passing
         nodes.clear()
@@ -118,12 +118,13 @@ class Decoder:
         last, after = new.start, []
         for states, found in steps:
             part, last = slice(last, last + len(found)), last + len(found)
-            after.append(Rows(states, *(array[part].copy() for array in (nodes.h, nodes.c, nodes.p, nodes.scores))))
+            after.append(DecoderRows(states, *(array[part].copy() for array in (nodes.h, nodes.c, nodes.p,
+                                                                                nodes.scores))))
         return after
 
     # candidates
 
-    def finish(self, requests: Sequence[Finish], samples: Sequence[int]) -> list[list[Finished]]:
+    def roll_out(self, requests: Sequence[RollOut], samples: Sequence[int]) -> list[list[RolledOut]]:
         """The candidates of all requests, one after the other, become rows that the model finishes greedily."""
         owners = np.array([n for n, request in enumerate(requests) for _ in request.actions])
         candidates = [action for request in requests for action in request.actions]
@@ -138,14 +139,15 @@ class Decoder:
         taken[:, 0] = candidates
         lengths, dropped, costs = np.ones(number, dtype=np.int64), np.zeros(number, dtype=bool), requests[0].costs
         spent, positions = costs[candidates], np.array([p for request in requests for p in request.positions])
-        self.kernels.finish(
+        self.kernels.roll_out(
             *self._step_arguments(nodes, self.block), owners.copy(), positions,
             np.array([self.encoder.place(sample, 0) for sample in samples])[owners],
             np.array([self.encoder.instances[sample].end for sample in samples])[owners], limits[owners], owners,
-            np.array([request.bound for request in requests]), requests[0].tightens, self.supports, self.moves, costs,
+            np.array([request.bound for request in requests]), requests[0].tightens, self.valid_masks, self.moves,
+            costs,
             taken, lengths, spent, dropped)
         actions = [row[:length].tolist() for row, length in zip(taken, lengths.tolist())]
-        rows = map(Finished, actions, spent.tolist(), dropped.tolist())
+        rows = map(RolledOut, actions, spent.tolist(), dropped.tolist())
         return [list(islice(rows, len(request.actions))) for request in requests]
 
     # gradients
@@ -176,7 +178,8 @@ def distinct_of(actions: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarra
     return occurs.nonzero()[0], (occurs.cumsum() - 1)[actions]
 
 
-def distinct(rows: Rows, places: Sequence[int], actions: Sequence[int]) -> tuple[list[int], list[tuple[int, int, int]]]:
+def distinct(rows: DecoderRows, places: Sequence[int], actions: Sequence[int]) -> tuple[list[int],
+                                                                                        list[tuple[int, int, int]]]:
     """Which new state each row gets, and what each new state is computed from: state, place and action."""
     found: dict[tuple[int, int, int], int] = {}
     states = [found.setdefault(read, len(found)) if read[-1] != END else ENDED

@@ -7,11 +7,11 @@ from types import ModuleType
 
 import numpy as np
 
-from il_morph.engines.native.layout import Arrays, Layout
+from il_morph.engines.native.aligned_memory import Scratch
 from il_morph.engines.native.lookups import LookUps
-from il_morph.engines.native.memory import Scratch
 from il_morph.engines.native.packing import packing_of
 from il_morph.engines.native.recurrence import Factors, Recurrence
+from il_morph.engines.native.weight_layout import Arrays, Layout
 from il_morph.model.vocabulary import Instance
 from il_morph.transitions.actions import UNK
 

@@ -23,21 +23,21 @@ from il_morph.training.engine import Objective
 log = logging.getLogger(__name__)
 
 
-def fastest_kernels(kind: str = "kernels") -> ModuleType:
-    """Those of Numba where it is installed; the kind says which arithmetic they are of."""
+def fastest_kernels(modules: str = "il_morph.engines.native.kernels") -> ModuleType:
+    """The module MODULES_numba where Numba is installed, else MODULES_numpy."""
     try:
         require_compiler()
-        return import_module(f"il_morph.engines.native.{kind}_numba")
+        return import_module(f"{modules}_numba")
     except ImportError:
-        return import_module(f"il_morph.engines.native.{kind}_numpy")
+        return import_module(f"{modules}_numpy")
     except (OSError, MemoryError):
         log.warning("there is too little memory for Numba: going on without it")
-        return import_module(f"il_morph.engines.native.{kind}_numpy")
+        return import_module(f"{modules}_numpy")
     except RuntimeError:  # Numba finds no folder, the package's or the user's, in which to keep what it compiles
         numba_config = import_module("numba").config
         numba_config.CACHE_DIR = mkdtemp(prefix="il-morph-numba-")
         atexit.register(shutil.rmtree, numba_config.CACHE_DIR, ignore_errors=True)
-        return import_module(f"il_morph.engines.native.{kind}_numba")
+        return import_module(f"{modules}_numba")
 
 
 @dataclass

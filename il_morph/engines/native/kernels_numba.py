@@ -432,9 +432,9 @@ def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, t
 
 
 @compiled
-def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
-           output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, supports, moves, costs,
-           taken, lengths, spent, dropped):
+def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+             output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, valid_masks, moves, costs,
+             taken, lengths, spent, dropped):
     number, step = len(nodes), 0
     going = np.empty(number, dtype=np.int64)
     while True:
@@ -459,7 +459,7 @@ def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, t
                output, scores)
         for r in range(running):
             k = going[r]
-            action = best_action(scores[first + r], supports[1 if positions[k] == ends[k] else 0])
+            action = best_action(scores[first + r], valid_masks[1 if positions[k] == ends[k] else 0])
             nodes[k] = first + r
             taken[k, lengths[k]] = action
             lengths[k] += 1

@@ -204,9 +204,9 @@ def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, t
     add_product(scores[new], h[new], output[:-1])
 
 
-def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
-           output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, supports, moves, costs,
-           taken, lengths, spent, dropped) -> None:
+def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+             output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, valid_masks, moves, costs,
+             taken, lengths, spent, dropped) -> None:
     """The model finishes candidates greedily: row k of `taken`, whose first column they are.
 
     `nodes` are the nodes they continue, the first ones of the arrays; `positions` those of the buffers, whose places
@@ -227,7 +227,7 @@ def finish(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, t
         decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
                output, scores)
         at_end = (positions[going] == ends[going]).astype(np.int64)
-        best = np.where(supports[at_end], scores[new], -np.inf).argmax(axis=1)
+        best = np.where(valid_masks[at_end], scores[new], -np.inf).argmax(axis=1)
         nodes[going] = np.arange(new.start, new.stop)
         taken[going, lengths[going]] = best
         lengths[going] += 1

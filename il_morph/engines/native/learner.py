@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from il_morph.engines.native.batch import Batch
-from il_morph.engines.native.layout import Arrays
-from il_morph.engines.native.network import Network
+from il_morph.engines.native.network import NativeNetwork
 from il_morph.engines.native.optimizers import Diverged, Optimizer
+from il_morph.engines.native.weight_layout import Arrays
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Objective, diverged
@@ -19,7 +19,7 @@ class NativeLearner:
 
     def __init__(self, vocabulary: Vocabulary, objective: Objective, settings: TrainingSettings, kernels: ModuleType):
         self.objective = objective
-        self.network = Network(vocabulary, kernels)
+        self.network = NativeNetwork(vocabulary, kernels)
         self.optimizer = Optimizer(self.network, settings.optimization, settings.l2)
         self.epoch = 0
 

@@ -8,7 +8,7 @@ from typing import Optional, Union
 
 import numpy as np
 
-from il_morph.engines.native.layout import Arrays
+from il_morph.engines.native.weight_layout import Arrays
 
 TableGradients = dict[str, tuple[np.ndarray, np.ndarray]]  # rows of each table, each once, and their gradients
 

@@ -13,12 +13,12 @@ from types import ModuleType
 
 import numpy as np
 
+from il_morph.engines.native.aligned_memory import Scratch
 from il_morph.engines.native.decoder import Decoder
 from il_morph.engines.native.encoder import Encoder
-from il_morph.engines.native.layout import Arrays, Layout
 from il_morph.engines.native.lookups import LookUps, TableGradients
-from il_morph.engines.native.memory import Scratch
 from il_morph.engines.native.recurrence import Factors
+from il_morph.engines.native.weight_layout import Arrays, Layout
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 
@@ -30,7 +30,7 @@ class Gradients:
     tables: TableGradients
 
 
-class Network:
+class NativeNetwork:
     """The weights, and all that one update computes with them."""
 
     def __init__(self, vocabulary: Vocabulary, kernels: ModuleType, dtype=np.float32):
@@ -39,8 +39,8 @@ class Network:
         self.encoder = Encoder(kernels, self.scratch, self.layout, self.arrays)
         self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
         self.lookups = LookUps(kernels, {t.name: self.arrays[t.name] for t in self.layout.architecture.tables})
-        self.supports = self.decoder.supports
-        self.outside = np.where(self.supports, 0, -np.inf).astype(dtype)  # to be added to scores
+        self.valid_masks = self.decoder.valid_masks
+        self.outside = np.where(self.valid_masks, 0, -np.inf).astype(dtype)  # to be added to scores
 
     def weights(self) -> Arrays:
         """The weights as the model file keeps them."""

@@ -18,16 +18,16 @@ from math import isfinite, sqrt
 
 import numpy as np
 
+from il_morph.engines.native.aligned_memory import side_by_side, zeros
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, SGD
-from il_morph.engines.native.layout import Arrays
-from il_morph.engines.native.memory import side_by_side, zeros
-from il_morph.engines.native.network import Gradients, Network
+from il_morph.engines.native.network import Gradients, NativeNetwork
+from il_morph.engines.native.weight_layout import Arrays
 
 CLIP = 5.0
 
 
 @dataclass(frozen=True)
-class Rule:
+class UpdateRule:
     """How weights are updated, with DyNet's defaults."""
 
     number: int
@@ -39,11 +39,11 @@ class Rule:
 
 
 RULES = {
-    "ADADELTA": Rule(ADADELTA, 2, first=0.95, epsilon=1e-6 / (1 - 0.95)),  # see `adadelta`
-    "ADAM": Rule(ADAM, 2, rate=0.0005, first=0.9, second=0.999, epsilon=1e-8),
-    "SGD": Rule(SGD, 0, rate=0.1),
-    "MOMENTUM": Rule(MOMENTUM, 1, rate=0.01, first=0.9),
-    "ADAGRAD": Rule(ADAGRAD, 1, rate=0.1, epsilon=1e-20),
+    "ADADELTA": UpdateRule(ADADELTA, 2, first=0.95, epsilon=1e-6 / (1 - 0.95)),  # see `adadelta`
+    "ADAM": UpdateRule(ADAM, 2, rate=0.0005, first=0.9, second=0.999, epsilon=1e-8),
+    "SGD": UpdateRule(SGD, 0, rate=0.1),
+    "MOMENTUM": UpdateRule(MOMENTUM, 1, rate=0.01, first=0.9),
+    "ADAGRAD": UpdateRule(ADAGRAD, 1, rate=0.1, epsilon=1e-20),
 }
 
 
@@ -54,7 +54,7 @@ class Diverged(Exception):
 class Optimizer:
     """Updates the weights of a network."""
 
-    def __init__(self, network: Network, name: str, l2: float = 0.0):
+    def __init__(self, network: NativeNetwork, name: str, l2: float = 0.0):
         self.network, self.rule, self.l2, self.updates = network, RULES[name], l2, 0
         self.kept = [self._zeros(number < self.rule.kept) for number in range(2)]
 

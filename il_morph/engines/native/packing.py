@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 
-class Packing:
+class BatchPacking:
     """First the first elements of all sequences, then the second ones, …: each of these is a block.
 
     The longest sequence comes first, so those that go on are always the first of a block.
@@ -39,5 +39,5 @@ class Packing:
 
 
 @lru_cache(maxsize=1024)
-def packing_of(lengths: tuple[int, ...], start: int) -> Packing:
-    return Packing(lengths, start)
+def packing_of(lengths: tuple[int, ...], start: int) -> BatchPacking:
+    return BatchPacking(lengths, start)

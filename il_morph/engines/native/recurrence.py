@@ -6,8 +6,8 @@ from types import ModuleType
 
 import numpy as np
 
-from il_morph.engines.native.layout import Arrays
-from il_morph.engines.native.memory import Scratch, zeros
+from il_morph.engines.native.aligned_memory import Scratch, zeros
+from il_morph.engines.native.weight_layout import Arrays
 
 Factors = dict[str, tuple[np.ndarray, np.ndarray]]  # of gradients x′d, by the name of the matrix
 

@@ -9,9 +9,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from il_morph.engines.native.decoder import INITIAL, Rows
+from il_morph.engines.native.decoder import INITIAL, DecoderRows
 from il_morph.engines.native.losses import expected_risk
-from il_morph.engines.native.network import Network
+from il_morph.engines.native.network import NativeNetwork
 from il_morph.model.vocabulary import Instance
 from il_morph.training.engine import StepLoss
 
@@ -27,7 +27,7 @@ class SequenceLoss:
 class NativeDecoder:
     """The network on one sample of a batch; a state is a node of the decoder."""
 
-    def __init__(self, network: Network, sample: int, instance: Instance):
+    def __init__(self, network: NativeNetwork, sample: int, instance: Instance):
         self.network, self.sample, self.instance = network, sample, instance
         self.step_losses: list[tuple[int, StepLoss]] = []
         self.regressions: list[tuple[int, int, np.ndarray]] = []
@@ -41,13 +41,13 @@ class NativeDecoder:
         return self.network.decoder.nodes.scores[state]
 
     @contextmanager
-    def initial_rows(self, number: int) -> Iterator[Rows]:
+    def initial_rows(self, number: int) -> Iterator[DecoderRows]:
         yield self.network.decoder.initial_rows(number)
 
-    def rows_scores(self, rows: Rows) -> np.ndarray:
+    def rows_scores(self, rows: DecoderRows) -> np.ndarray:
         return rows.scores[rows.states]
 
-    def look_up(self, actions: Sequence[int]) -> None:
+    def touch_rows(self, actions: Sequence[int]) -> None:
         self.network.lookups.add(self.network.decoder.table, actions)
 
     def step_loss(self, state: int, loss: StepLoss) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from il_morph.model.lattice import diagonals, sweep
-from il_morph.model.nwfst import of_gates, recur
+from il_morph.cited.nwfst.inference import of_gates, recur
+from il_morph.cited.nwfst.lattice import diagonals, sweep
 
 NAME = "NumPy"
 __all__ = ["NAME", "log_sweep", "project", "recur", "recur_back", "sweep", "update_arcs"]

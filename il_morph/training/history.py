@@ -36,7 +36,7 @@ class Epoch:
 
 
 @dataclass
-class Course:
+class History:
     """Patience counts from `best_trained`, which is not the model a training starts from: the first updates may throw
     that off, and it takes epochs to come back and go beyond.
     """

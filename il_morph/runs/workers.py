@@ -13,8 +13,8 @@ from typing import Optional
 from il_morph.errors import InputError
 from il_morph.reproduction.display import Standing, display
 from il_morph.reproduction.plan import Job, PlannedRun
-from il_morph.reproduction.processes import Busy, ending, start_training
-from il_morph.reproduction.remaining import AtWork, Experience, read_pace, share_done, time_left
+from il_morph.runs.eta import AtWork, Experience, read_pace, share_done, time_left
+from il_morph.runs.processes import Busy, ending, start_training
 
 POLL_SECONDS = 0.2
 GRACE_SECONDS = 10.0

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from il_morph.model.lattice import Arcs, Factors, at_start, log_sum
+from il_morph.cited.nwfst.lattice import Arcs, Factors, at_start, log_sum
 
 
 def all_paths(arcs: Arcs, kernels: ModuleType) -> tuple[float, Arcs]:

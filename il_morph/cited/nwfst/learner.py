@@ -10,10 +10,10 @@ from typing import Optional
 
 import numpy as np
 
-from il_morph.engines.native.nwfst import RATE, SLOWER, Masks, Network
+from il_morph.cited.nwfst.inference import Shape, Weights, check_alphabet, symbols_of
+from il_morph.cited.nwfst.lattice import LONGER, check_length
+from il_morph.cited.nwfst.network import RATE, SLOWER, DropoutMasks, NwfstNetwork
 from il_morph.errors import InputError
-from il_morph.model.lattice import LONGER, check_length
-from il_morph.model.nwfst import Shape, Weights, check_alphabet, symbols_of
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -68,7 +68,7 @@ class NwfstLearner:
 
     def __init__(self, vocabulary: Vocabulary, random: np.random.RandomState, kernels: Optional[ModuleType] = None):
         self.vocabulary, self.random = vocabulary, random
-        self.network = Network(Shape.of(vocabulary), {}, kernels)
+        self.network = NwfstNetwork(Shape.of(vocabulary), {}, kernels)
         self.rate, self.epoch = RATE, 0
         self.losses: list[float] = []  # of the epochs, the last one so far
         log.info("NWFST, %s kernels", self.network.kernels.NAME)
@@ -85,7 +85,7 @@ class NwfstLearner:
             return 0.0, 0
         word, output = (np.array(symbols_of(self.vocabulary, text), dtype=np.int64)
                         for text in (instance.sample.input, instance.sample.output or ""))
-        masks = Masks.draw(self.network.shape, len(word) + 1, self.random, np.float32)
+        masks = DropoutMasks.draw(self.network.shape, len(word) + 1, self.random, np.float32)
         loss, gradients = self.network.loss(word, output, masks)
         if not isfinite(loss):
             raise InputError(f"training diverged in epoch {self.epoch}: the loss is no longer finite; "

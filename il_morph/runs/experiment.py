@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from il_morph import __version__
 from il_morph.bars import bar
-from il_morph.data.formats import Parts, Sample, Way, format_named, read_data, read_parts
+from il_morph.data.formats import Parts, ReadOptions, Sample, format_named, read_data, read_parts
 from il_morph.data.splitting import SplitFile, Splitting, split_in_memory
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
@@ -22,14 +22,14 @@ from il_morph.model.modelfile import Model, load_model
 from il_morph.model.search import decode
 from il_morph.model.settings import NWFST, TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
-from il_morph.results import RunFolder, search_name
+from il_morph.runs.folder import RunFolder, search_name
+from il_morph.runs.results_folder import ResultsFolder
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.clock import Clock
-from il_morph.training.course import Course, Epoch
 from il_morph.training.engine import Engine
+from il_morph.training.history import Epoch, History
+from il_morph.training.loop import TrainingLoop
 from il_morph.training.phases import phases_of, train_phases
-from il_morph.training.results import ResultsFolder
-from il_morph.training.schedule import Training
 from il_morph.transitions.actions import UNK
 from il_morph.transitions.systems import EditSystem
 
@@ -60,7 +60,7 @@ class Experiment:
     verbose: bool = False
     seed: Optional[int] = None
     command: list[str] = field(default_factory=list)
-    way: Way = Way()
+    options: ReadOptions = ReadOptions()
     splitting: Optional[Splitting] = None  # of the training file, where it is the only one
     split: Optional[SplitFile] = field(default=None, init=False)
 
@@ -123,12 +123,12 @@ class Experiment:
                 self.split.write()
             report = RunReport(results, vocabulary, {"seed": seed, **self.training.as_dict()}, identity, checkpoint)
             try:
-                course = train_phases(self.engine, vocabulary, reloaded.weights if reloaded else None, train, dev,
-                                      self.training, seed, report, self.verbose, checkpoint)
+                history = train_phases(self.engine, vocabulary, reloaded.weights if reloaded else None, train, dev,
+                                       self.training, seed, report, self.verbose, checkpoint)
             except KeyboardInterrupt:
                 log.warning(report.interrupted(self.engine.resumable))
                 raise
-            self._finish(report.model(course.weights), parts, results, report.summary(course), report.clock, seed)
+            self._finish(report.model(history.weights), parts, results, report.summary(history), report.clock, seed)
 
     def _identity(self, vocabulary: Vocabulary, reloaded: Optional[Model], samples: Sequence[Sample],
                   seed: int) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Experiment:
         return json.loads(json.dumps({**settings, "data": sha256(data.encode()).hexdigest(),
                                       "start": start.hexdigest() if reloaded else None}))
 
-    def _finish(self, model: Model, parts: Parts, results: ResultsFolder, course: dict[str, Any], clock: Clock,
+    def _finish(self, model: Model, parts: Parts, results: ResultsFolder, history: dict[str, Any], clock: Clock,
                 seed: int) -> None:
         try:
             scores = self._decode(model, {"dev": parts.dev, "test": parts.test}, results)
@@ -154,7 +154,7 @@ class Experiment:
             "il_morph": __version__, "command": self.command, "seed": seed, "engine": self.engine.name,
             "settings": {**model.vocabulary.settings.as_dict(), **self.training.as_dict(),
                          "reload_path": self.reload_path},
-            "training": {**course, **clock.as_dict()}, "scores": scores,
+            "training": {**history, **clock.as_dict()}, "scores": scores,
         })
 
     def _check_mode(self) -> None:
@@ -200,23 +200,26 @@ class Experiment:
 
     def _read(self, reloaded: Optional[Model]) -> Parts:
         """Read the data, as the model of --reload-path does; its format becomes a setting of a new model."""
-        way = self.way
+        options = self.options
         if reloaded:
-            way = replace(way, expected=reloaded.vocabulary.format, unicode=reloaded.vocabulary.settings.unicode,
-                          because=f"the model {self.reload_path} was trained on")
+            options = replace(options, expected=reloaded.vocabulary.format,
+                              unicode=reloaded.vocabulary.settings.unicode,
+                              because=f"the model {self.reload_path} was trained on")
         train_path = None if self.training.mode == "eval" else self.train_path
-        parts = self._split(way) if self.splitting else read_parts(train_path, self.dev_path, self.test_path, way)
+        parts = self._split(options) if self.splitting else read_parts(train_path, self.dev_path, self.test_path,
+                                                                       options)
         if not reloaded:
             self.model_flags = {"pos_emb": parts.format.separator is not None, **self.model_flags,
                                 "format": parts.format.name}
         return parts
 
-    def _split(self, way: Way) -> Parts:
+    def _split(self, options: ReadOptions) -> Parts:
         """The parts of the training file; a test file of its own takes the place of the third."""
         assert self.splitting is not None
-        self.split = split_in_memory(self.train_path, self.results_path, way, self.splitting)
+        self.split = split_in_memory(self.train_path, self.results_path, options, self.splitting)
         fmt = self.split.data.format
-        own = self.test_path and read_data(self.test_path, replace(way, expected=fmt, because=f"{self.train_path} has"))
+        own = self.test_path and read_data(self.test_path, replace(options, expected=fmt,
+                                                                   because=f"{self.train_path} has"))
         return Parts(fmt, self.split.samples("train"), self.split.samples("dev"),
                      own.samples if own else self.split.samples("test"))
 
@@ -251,17 +254,17 @@ class RunReport:
     def _go_on(self, checkpoint: Checkpoint) -> None:
         """The same epochs, best model and seconds as if the training had not been interrupted."""
         self.clock = Clock(checkpoint.seconds, checkpoint.cpu_seconds)
-        self.best = checkpoint.course.best
+        self.best = checkpoint.history.best
         first = LOG_COLUMNS.index("epoch")
         self.epochs = sum(line.split("\t")[first] != str(Epoch.START) for line in self.results.log_lines[1:])
-        log.info("going on after epoch %d of an interrupted training", checkpoint.course.epochs[-1].epoch)
+        log.info("going on after epoch %d of an interrupted training", checkpoint.history.epochs[-1].epoch)
 
     def model(self, weights: dict) -> Model:
         return Model(self.vocabulary, weights, self.training)
 
-    def summary(self, course: Course) -> dict[str, Any]:
-        assert course.best is not None, "a training has at least one epoch"
-        return {"epochs": self.epochs, "best_epoch": course.best.epoch, "dev_accuracy": course.best.dev_accuracy}
+    def summary(self, history: History) -> dict[str, Any]:
+        assert history.best is not None, "a training has at least one epoch"
+        return {"epochs": self.epochs, "best_epoch": history.best.epoch, "dev_accuracy": history.best.dev_accuracy}
 
     def on_best(self, epoch: Epoch, weights: dict) -> None:
         self.results.save_model(self.model(weights))
@@ -278,9 +281,9 @@ class RunReport:
         log.info("%s %s, train accuracy %.2f, dev accuracy %.2f%s (%.1f s)", phase, what, epoch.train_accuracy,
                  epoch.dev_accuracy, " *" if epoch is self.best else "", epoch.seconds)
 
-    def on_state(self, phase: int, training: Training) -> None:
+    def on_state(self, phase: int, training: TrainingLoop) -> None:
         save_checkpoint(Checkpoint(
-            self.results.checkpoint, self.identity, phase, training.course, training.probe or [], training.random,
+            self.results.checkpoint, self.identity, phase, training.history, training.probe or [], training.random,
             self.results.log_lines, self.clock.seconds, self.clock.cpu_seconds, training.learner.weights(),
             training.learner.state()))
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import dynet as dy
 
+from il_morph.cited.haem2017.inference import MEMORIES, HaemArchitecture, written_characters
 from il_morph.engines.dynet.cells import Vector, affine, run_layers
 from il_morph.engines.dynet.network import (
     NONLINEARITIES,
@@ -15,7 +16,6 @@ from il_morph.engines.dynet.network import (
     feature_blocks,
     features_in_parts,
 )
-from il_morph.model.haem2017 import MEMORIES, HaemArchitecture, written_characters
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import AT_END, BEFORE_END
 from il_morph.transitions.actions import COPY, DELETE, UNK

@@ -14,7 +14,7 @@ from il_morph.training.phases import phases_of
 
 
 @dataclass(frozen=True)
-class Training:
+class FlagContext:
     """What decides whether a flag has an effect."""
 
     settings: TrainingSettings
@@ -30,35 +30,35 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Rule:
+class FlagRule:
     """Settings, what they are of in words, and whether a training has it."""
 
     names: tuple[str, ...]
     of: str
-    holds: Callable[[Training], bool]
+    holds: Callable[[FlagContext], bool]
 
 
-def of_modes(*modes: str) -> Callable[[Training], bool]:
+def of_modes(*modes: str) -> Callable[[FlagContext], bool]:
     return lambda training: bool(training.modes & {*modes})
 
 
 IMITATION = tuple(name for name in TrainingSettings.__dataclass_fields__ if name.startswith("il_"))
 RULES = (
-    Rule(IMITATION, "--mode=il", of_modes("il")),
-    Rule(("il_rollout_loss",), "roll-outs of the model, --il-beta below 1",
-         lambda training: training.settings.il_beta < 1),
-    Rule(("aligner", "iterations", "try_reverse"), "gold sequences, of --mode=mle, mrt and rl, and of pre-training",
-         of_modes("mle", "mrt", "rl")),
-    Rule(("aligner", "iterations", "try_reverse"), "gold sequences, which --architecture=nwfst does not have",
-         lambda training: training.model.architecture != NWFST),
-    Rule(("iterations",), "--align-smart", lambda training: training.settings.aligner == "smart"),
-    Rule(("mle_loss",), "--mode=mle and pre-training", of_modes("mle")),
-    Rule(("pretrain_dropout",), "--pretrain-epochs and --pretrain-until", lambda training: training.is_pretrained),
-    Rule(("sample_size", "beta"), "--mode=mrt and rl", of_modes("mrt", "rl")),
-    Rule(("alpha", "mrt_action_cost"), "--mode=mrt", of_modes("mrt")),
-    Rule(("no_baseline", "scale_negative"), "--mode=rl", of_modes("rl")),
-    Rule(("nonlin",), "--mlp", lambda training: training.model.mlp > 0),
-    Rule(("lucky_w",), "--feat-input=0", lambda training: training.model.feat_input == 0),
+    FlagRule(IMITATION, "--mode=il", of_modes("il")),
+    FlagRule(("il_rollout_loss",), "roll-outs of the model, --il-beta below 1",
+             lambda training: training.settings.il_beta < 1),
+    FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, of --mode=mle, mrt and rl, and of pre-training",
+             of_modes("mle", "mrt", "rl")),
+    FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, which --architecture=nwfst does not have",
+             lambda training: training.model.architecture != NWFST),
+    FlagRule(("iterations",), "--align-smart", lambda training: training.settings.aligner == "smart"),
+    FlagRule(("mle_loss",), "--mode=mle and pre-training", of_modes("mle")),
+    FlagRule(("pretrain_dropout",), "--pretrain-epochs and --pretrain-until", lambda training: training.is_pretrained),
+    FlagRule(("sample_size", "beta"), "--mode=mrt and rl", of_modes("mrt", "rl")),
+    FlagRule(("alpha", "mrt_action_cost"), "--mode=mrt", of_modes("mrt")),
+    FlagRule(("no_baseline", "scale_negative"), "--mode=rl", of_modes("rl")),
+    FlagRule(("nonlin",), "--mlp", lambda training: training.model.mlp > 0),
+    FlagRule(("lucky_w",), "--feat-input=0", lambda training: training.model.feat_input == 0),
 )
 OF_DECODING = {"mode", "beam_widths", "decbatch_size"}  # what --mode=eval has, too
 
@@ -66,7 +66,7 @@ OF_DECODING = {"mode", "beam_widths", "decbatch_size"}  # what --mode=eval has, 
 def idle_settings(given: Collection[str], settings: TrainingSettings,
                   model: ModelSettings) -> Iterator[tuple[str, str]]:
     """Of the given settings those without effect, each with what it is of."""
-    training = Training(settings, model)
+    training = FlagContext(settings, model)
     for name in given:
         if settings.mode == "eval" and name in TrainingSettings.__dataclass_fields__:
             if name not in OF_DECODING:

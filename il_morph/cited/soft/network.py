@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import dynet as dy
 
+from il_morph.cited.soft.inference import SoftArchitecture
 from il_morph.engines.dynet.cells import affine, run_layers
 from il_morph.engines.dynet.network import AnyNetwork, SequenceGraph, character_rows
-from il_morph.model.soft import SoftArchitecture
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import BEFORE_END
 from il_morph.transitions.actions import BEGIN

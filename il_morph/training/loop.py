@@ -16,9 +16,9 @@ from il_morph.model.inference import AnyInference
 from il_morph.model.search import best_outputs
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.course import Course, Epoch
+from il_morph.training.dev_loss import Teacher, mean_loss, producible
 from il_morph.training.engine import Learner
-from il_morph.training.likelihood import Teacher, mean_loss, producible
+from il_morph.training.history import Epoch, History
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ TRAIN_ACCURACY_SAMPLES = 100
 
 
 @dataclass
-class Training:
+class TrainingLoop:
     """One phase of training: a learner, its data and its schedule."""
 
     learner: Learner
@@ -42,7 +42,7 @@ class Training:
     until: Optional[float] = None  # the share of training samples whose output must be right to stop
     from_trained: bool = False  # the learner starts from a trained model: it has to be beaten
 
-    course: Course = field(default_factory=Course)  # the epochs so far, when a training goes on
+    history: History = field(default_factory=History)  # the epochs so far, when a training goes on
     probe: Optional[list[int]] = None  # the training samples whose accuracy is taken
 
     def __post_init__(self) -> None:
@@ -50,26 +50,26 @@ class Training:
             self.probe = self.random.sample(range(len(self.train)), min(TRAIN_ACCURACY_SAMPLES, len(self.train)))
         self.probed = [self.train[number] for number in self.probe]
 
-    def run(self) -> Course:
+    def run(self) -> History:
         """Train until the last epoch, or until `patience` epochs brought nothing better."""
         with epochs_bar(self.settings.epochs, max(self._next_epoch(), 0)) as progress:
             while not self._is_over():
                 epoch, weights = self._epoch(self._next_epoch())
-                if self.course.add(epoch, weights, later=self.settings.pick_ties == "later"):
+                if self.history.add(epoch, weights, later=self.settings.pick_ties == "later"):
                     self.on_best(epoch, weights)
                     progress.set_postfix(best=f"{epoch.dev_accuracy:.1f}", refresh=False)
                 self.on_epoch(epoch)
                 progress.update(epoch.epoch != Epoch.START)
-        return self.course
+        return self.history
 
     def _next_epoch(self) -> int:
-        return self.course.next_epoch(Epoch.START if self.from_trained else 0)
+        return self.history.next_epoch(Epoch.START if self.from_trained else 0)
 
     def _is_over(self) -> bool:
-        if self.course.epochs and self.course.epochs_without_improvement >= self.settings.patience:
+        if self.history.epochs and self.history.epochs_without_improvement >= self.settings.patience:
             log.info("no improvement in %d epochs: stopping", self.settings.patience)
             return True
-        reached = self.course.epochs[-1].train_accuracy if self.course.epochs else -1.0
+        reached = self.history.epochs[-1].train_accuracy if self.history.epochs else -1.0
         if self.until is not None and reached >= 100 * self.until:
             log.info("train accuracy %.2f reached: stopping", reached)
             return True

@@ -12,10 +12,10 @@ from il_morph.data.formats import DataFormat, Sample
 from il_morph.errors import InputError
 from il_morph.evaluation.scores import Scores, score
 from il_morph.files import PathLike, read_bytes, write_atomically
-from il_morph.locks import FileLock, has_locks
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.search import Hypothesis
-from il_morph.results import RunFolder
+from il_morph.runs.folder import RunFolder
+from il_morph.runs.locks import FileLock, has_locks
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint
 
 

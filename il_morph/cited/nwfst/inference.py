@@ -23,10 +23,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from il_morph.cited.nwfst.lattice import (
+    EPSILON,
+    INS,
+    SUB,
+    Arcs,
+    Edit,
+    Viterbi,
+    check_length,
+    log_partition,
+    number_of_states,
+)
 from il_morph.errors import InputError
 from il_morph.model.architecture import AnyArchitecture
 from il_morph.model.inference import AnyInference
-from il_morph.model.lattice import EPSILON, INS, SUB, Arcs, Edit, Viterbi, check_length, log_partition, number_of_states
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import COPY, DELETE, END, UNK
 

@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import read_bytes
-from il_morph.reproduction.facts import NONE, PaperTable, lines_of
+from il_morph.reproduction.paper_tables import NONE, PaperTable, lines_of
 from il_morph.reproduction.runs import (
     COMMIT,
     ENGINES,
@@ -23,7 +23,7 @@ from il_morph.reproduction.runs import (
     members_of,
     percentage,
 )
-from il_morph.results import GREEDY, RunFolder, search_name
+from il_morph.runs.folder import GREEDY, RunFolder, search_name
 
 BEAM = search_name(4)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from il_morph.engines.native.memory import side_by_side
+from il_morph.engines.native.aligned_memory import side_by_side
 from il_morph.model.architecture import MATRIX, Architecture, Layer
 from il_morph.model.vocabulary import Vocabulary
 

@@ -13,10 +13,10 @@ from typing import Optional
 
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
-from il_morph.locks import FileLock
 from il_morph.reproduction.commit import code_version
 from il_morph.reproduction.plan import Job, PlannedRun
-from il_morph.results import RunFolder
+from il_morph.runs.folder import RunFolder
+from il_morph.runs.locks import FileLock
 
 # Like `python -m`, but a folder il_morph in the current folder is not taken for this package.
 START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"

@@ -9,8 +9,7 @@ from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
-from il_morph.reproduction.facts import NONE, PaperTable
-from il_morph.reproduction.run_folders import runs_below
+from il_morph.reproduction.paper_tables import NONE, PaperTable
 from il_morph.reproduction.runs import (
     COMMIT,
     ENGINES,
@@ -25,6 +24,7 @@ from il_morph.reproduction.runs import (
     members_of,
     percentage,
 )
+from il_morph.runs.records import runs_below
 
 HEADER = [field.name for field in fields(Run)]
 ADDED = {"engine": ENGINES[0], "cpu_minutes": NONE}  # what older lists lack, the oldest both

@@ -41,13 +41,13 @@ class Tree:
             previous, parent, key = action, node, (node, action)
         self.lengths.append(len(actions))
 
-    def finish(self) -> None:
+    def roll_out(self) -> None:
         """Number the nodes level by level."""
         self.bounds = np.cumsum([0, *map(len, self.levels)]).tolist()
         above = [0, *self.bounds]
         self.parents = [ROOT if parent == ROOT else above[level] + parent
                         for level, nodes in enumerate(self.levels) for parent, *_ in nodes]
-        _, self.places, self.actions, self.supports = zip(*(node for nodes in self.levels for node in nodes))
+        _, self.places, self.actions, self.valid_masks = zip(*(node for nodes in self.levels for node in nodes))
         self.nodes = np.array([self.bounds[level] + node for level, node, _ in self.steps])
         """The node of each step, one sequence after the other."""
         self.taken = np.array([action for _, _, action in self.steps])

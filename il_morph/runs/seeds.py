@@ -16,13 +16,13 @@ from il_morph.evaluation.entries import read_predictions
 from il_morph.evaluation.scores import score
 from il_morph.evaluation.voting import ensemble
 from il_morph.files import STREAM, read_bytes, write_atomically
-from il_morph.locks import require_locks
 from il_morph.reproduction.plan import PlannedRun
-from il_morph.reproduction.processes import forget, make_folder
-from il_morph.reproduction.remaining import Experience
-from il_morph.reproduction.run_folders import stats_of
-from il_morph.results import RunFolder, search_name
-from il_morph.training.experiment import Experiment
+from il_morph.runs.eta import Experience
+from il_morph.runs.experiment import Experiment
+from il_morph.runs.folder import RunFolder, search_name
+from il_morph.runs.locks import require_locks
+from il_morph.runs.processes import forget, make_folder
+from il_morph.runs.records import stats_of
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Optional
 
 import numpy as np
 
+from il_morph.cited.nwfst.gradients import all_paths, paths_to
+from il_morph.cited.nwfst.inference import KEPT, Shape, Weights, arcs_of, both_ways, copies, side_by_side, windows
+from il_morph.cited.nwfst.lattice import Arcs
 from il_morph.engines.native.engine import fastest_kernels
-from il_morph.engines.native.lattice import all_paths, paths_to
-from il_morph.model.lattice import Arcs
-from il_morph.model.nwfst import KEPT, Shape, Weights, arcs_of, both_ways, copies, side_by_side, windows
 
 RATE, SLOWER = 0.4, 0.9
 GREATEST_GRADIENT = 10.0
@@ -21,14 +21,14 @@ NEGLIGIBLE = 1e-20  # an expected count; products with denormal numbers take a h
 
 
 @dataclass
-class Masks:
+class DropoutMasks:
     """What dropout keeps, as ones and zeros: of the embeddings [i, 3 · input], and of what each layer reads [i, I]."""
 
     embeddings: np.ndarray
     layers: list[np.ndarray]
 
     @classmethod
-    def draw(cls, shape: Shape, positions: int, random: np.random.RandomState, dtype: type) -> Masks:
+    def draw(cls, shape: Shape, positions: int, random: np.random.RandomState, dtype: type) -> DropoutMasks:
         widths = [shape.width(0), *map(shape.width, range(shape.layers))]
         kept: np.ndarray = (random.random_sample((positions, sum(widths))) < KEPT).astype(dtype)
         embeddings, *layers = np.split(kept, list(accumulate(widths))[:-1], axis=1)
@@ -40,13 +40,13 @@ class Pass:
     """A word through the network: what the way back needs."""
 
     windows: np.ndarray
-    masks: Masks
+    masks: DropoutMasks
     read: list[np.ndarray] = field(default_factory=list)  # of each layer [2, i, 1, I], after dropout
     states: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)  # of each layer
 
 
 @dataclass
-class Gradients:
+class NwfstGradients:
     """Dense ones by name; that of T is the product of what it read, transposed, and of the gradient of the scores."""
 
     dense: Weights
@@ -63,33 +63,33 @@ def is_clipped(name: str) -> bool:
     return name != "copy" and not name.endswith(".b")
 
 
-class Network:
+class NwfstNetwork:
     """NWFST on one word."""
 
     def __init__(self, shape: Shape, weights: Weights, kernels: Optional[ModuleType] = None):
         self.shape, self.weights = shape, weights
-        self.kernels = kernels or fastest_kernels("lattice")
+        self.kernels = kernels or fastest_kernels("il_morph.cited.nwfst.lattice")
 
     def layer(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x, h, b = (self.weights[f"encoder.{number}.{part}"] for part in "xhb")
         return x, h, b
 
-    def forward(self, word: np.ndarray, masks: Masks) -> tuple[np.ndarray, Pass]:
+    def forward(self, word: np.ndarray, masks: DropoutMasks) -> tuple[np.ndarray, Pass]:
         """γ [i, G]."""
-        way = Pass(windows(word[None], self.shape)[0], masks)
-        gamma = self.weights["embeddings"][way.windows].reshape(len(word) + 1, -1) * masks.embeddings
+        passed = Pass(windows(word[None], self.shape)[0], masks)
+        gamma = self.weights["embeddings"][passed.windows].reshape(len(word) + 1, -1) * masks.embeddings
         for number, mask in enumerate(masks.layers):
             x, h, b = self.layer(number)
             read = both_ways((gamma * mask)[None])
             states = self.kernels.recur(read @ x[:, None] + b[:, None, None], h)
-            way.read.append(read)
-            way.states.append(states)
+            passed.read.append(read)
+            passed.states.append(states)
             gamma = np.concatenate([gamma, side_by_side(states[2])[0]], axis=1)
-        return gamma, way
+        return gamma, passed
 
-    def loss(self, word: np.ndarray, output: np.ndarray, masks: Masks) -> tuple[float, Gradients]:
+    def loss(self, word: np.ndarray, output: np.ndarray, masks: DropoutMasks) -> tuple[float, NwfstGradients]:
         """log Z of all paths − log Z of those that yield the output."""
-        gamma, way = self.forward(word, masks)
+        gamma, passed = self.forward(word, masks)
         arcs = arcs_of(gamma[None], self.weights["arcs"], self.weights["copy"][0], word[None], self.shape.characters)
         log_z, expected = all_paths(arcs, self.kernels)
         log_z_of_output, wanted = paths_to(arcs, output, self.kernels)
@@ -101,28 +101,29 @@ class Network:
         dscores = np.hstack(flat)
         dscores[np.abs(dscores) < NEGLIGIBLE] = 0
         dscores = dscores.astype(gamma.dtype)
-        dense = self.backward(way, dscores @ self.weights["arcs"].T)
+        dense = self.backward(passed, dscores @ self.weights["arcs"].T)
         dense["copy"] = np.array([copy], dtype=gamma.dtype)
-        return log_z - log_z_of_output, Gradients(dense, gamma, dscores)
+        return log_z - log_z_of_output, NwfstGradients(dense, gamma, dscores)
 
-    def backward(self, way: Pass, dgamma: np.ndarray) -> Weights:
+    def backward(self, passed: Pass, dgamma: np.ndarray) -> Weights:
         gradients = {}
         for number in range(self.shape.layers - 1, -1, -1):
             x, h, _ = self.layer(number)
             width = self.shape.width(number)
-            gates, c, outputs = way.states[number]
+            gates, c, outputs = passed.states[number]
             dz = self.kernels.recur_back(h, gates, c, both_ways_of_halves(dgamma[:, width:]))[:, :, 0]
-            read, before = way.read[number][:, :, 0], outputs[:, :-1, 0]
+            read, before = passed.read[number][:, :, 0], outputs[:, :-1, 0]
             gradients[f"encoder.{number}.x"] = np.swapaxes(read, 1, 2) @ dz
             gradients[f"encoder.{number}.h"] = np.swapaxes(before, 1, 2) @ dz[:, 1:]
             gradients[f"encoder.{number}.b"] = dz.sum(axis=1)
             dread = dz @ np.swapaxes(x, 1, 2)
-            dgamma = dgamma[:, :width] + (dread[0] + dread[1, ::-1]) * way.masks.layers[number]
+            dgamma = dgamma[:, :width] + (dread[0] + dread[1, ::-1]) * passed.masks.layers[number]
         gradients["embeddings"] = np.zeros_like(self.weights["embeddings"])
-        np.add.at(gradients["embeddings"], way.windows, (dgamma * way.masks.embeddings).reshape(*way.windows.shape, -1))
+        dembedded = (dgamma * passed.masks.embeddings).reshape(*passed.windows.shape, -1)
+        np.add.at(gradients["embeddings"], passed.windows, dembedded)
         return gradients
 
-    def update(self, gradients: Gradients, rate: float) -> None:
+    def update(self, gradients: NwfstGradients, rate: float) -> None:
         """A step of gradient descent with clipping, then projection."""
         clipped = rate * min(1.0, GREATEST_GRADIENT / max(gradients.norm(), GREATEST_GRADIENT))
         for name, gradient in gradients.dense.items():

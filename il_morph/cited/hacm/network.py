@@ -7,13 +7,13 @@ from typing import Any
 
 import dynet as dy
 
+from il_morph.cited.hacm.inference import HacmArchitecture
 from il_morph.engines.dynet.cells import affine
-from il_morph.engines.dynet.network import MASKED, Network, SampleGraph
-from il_morph.model.hacm import HacmArchitecture
+from il_morph.engines.dynet.network import MASKED, DynetNetwork, SampleGraph
 from il_morph.model.vocabulary import Instance, Vocabulary
 
 
-class HacmNetwork(Network):
+class HacmNetwork(DynetNetwork):
     def __init__(self, vocabulary: Vocabulary):
         super().__init__(vocabulary, HacmArchitecture(vocabulary))
 

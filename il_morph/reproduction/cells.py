@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Optional
 
 from il_morph.reproduction.comparisons import Summary
-from il_morph.reproduction.facts import NONE
+from il_morph.reproduction.paper_tables import NONE
 
 MEASURE = "Test accuracy in percent, beam 4."
 NOTHING = "There are no runs of our own yet."

@@ -7,7 +7,7 @@ from math import exp, inf, log, log1p, sqrt, tanh
 import numpy as np
 from numba import njit
 
-from il_morph.model.lattice import Factors
+from il_morph.cited.nwfst.lattice import Factors
 
 NAME = "Numba"
 compiled = njit(cache=True, nogil=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import NamedTuple, Optional
 
-from il_morph.reproduction.facts import PaperTable, System
-from il_morph.reproduction.layout import Block, Grid, Remarks
+from il_morph.reproduction.cells import NOTHING, PARTIAL, names, number
+from il_morph.reproduction.data_layout import Block, Grid, Remarks
+from il_morph.reproduction.paper_tables import PaperTable, System
 from il_morph.reproduction.runs import Run, grouped
-from il_morph.reproduction.wording import NOTHING, PARTIAL, names, number
 
 CORES = (1, 16, 200)
 

@@ -1,0 +1,1 @@
+"""HACM: hard monotonic attention with a gate to copy."""

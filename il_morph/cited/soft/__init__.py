@@ -1,0 +1,1 @@
+"""SOFT: an encoder–decoder with soft attention."""

@@ -1,0 +1,1 @@
+"""Runs: a run as a value, its folder, record and lock, the workers that train several, and their vote."""
