@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Optional
 
-from il_morph.cited.nwfst.learner import NwfstEngine
 from il_morph.engines.dynet.engine import DynetEngine
 from il_morph.errors import InputError
 from il_morph.model.settings import NWFST, ModelSettings, TrainingSettings
@@ -29,6 +28,8 @@ def default_engine() -> str:
 
 def make_engine(name: Optional[str] = None, mem: int = 512, autobatch: bool = False) -> Engine:
     """The engine of this name; `mem` and `autobatch` are DyNet's."""
+    from il_morph.cited.nwfst.learner import NwfstEngine
+
     return EngineOfArchitecture({NWFST: NwfstEngine()}, step_engine(name or default_engine(), mem, autobatch), name)
 
 
