@@ -7,7 +7,7 @@ from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.plan import Plan, Selection
 from il_morph.reproduction.run_list import measured
 from il_morph.reproduction.runs import Run
-from il_morph.runs.folder import ResultsTree
+from il_morph.run_folder import ResultsTree
 from tests.cli import error_of
 from tests.table_output import tsv_rows
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from il_morph.reproduction.display import Screen, Standing, duration
 from il_morph.reproduction.plan import PlannedRun
+from il_morph.run_folder import RunFolder
 from il_morph.runs.eta import (
     AtWork,
     Experience,
@@ -20,7 +21,6 @@ from il_morph.runs.eta import (
     share_done,
     time_left,
 )
-from il_morph.runs.folder import RunFolder
 
 
 def planned(folder="/nowhere", model="ca-d", epochs=60, patience=15):

@@ -1,5 +1,5 @@
 """The files of a run, and the folders of a table's runs."""
-from il_morph.runs.folder import ResultsTree, RunFolder
+from il_morph.run_folder import ResultsTree, RunFolder
 
 OURS = ["f.model", "f.log", "f.stats", "f.greedy.dev.predictions", "f.greedy.test.eval", "f.beam4.test.predictions",
         "f.beam12.dev.eval", ".f.model.123.tmp", ".f.beam4.test.eval.x7_k.tmp", ".commit.9.tmp"]

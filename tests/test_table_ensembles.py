@@ -11,7 +11,7 @@ from il_morph.errors import InputError
 from il_morph.reproduction.ensembles import finished_seeds, make_ensembles, vote
 from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.run_list import add_measured, read_runs
-from il_morph.runs.folder import ResultsTree, RunFolder
+from il_morph.run_folder import ResultsTree, RunFolder
 from tests.table_output import tsv_rows
 
 GOLD = [("walk", "walked"), ("talk", "talked"), ("bake", "baked")]

@@ -55,8 +55,8 @@ from il_morph.errors import InputError
 from il_morph.reproduction.paper_tables import NAMES, PaperTable, load_table
 from il_morph.reproduction.plan import Job, Plan, Selection
 from il_morph.reproduction.runs import ENGINES
+from il_morph.run_folder import ResultsTree
 from il_morph.runs.eta import Experience
-from il_morph.runs.folder import ResultsTree
 from il_morph.runs.locks import require_locks
 
 PROJECT = "IL_MORPH_PROJECT"  # set by bin/run_TABLE.sh: the folder with data and results

@@ -59,7 +59,7 @@ from il_morph.reproduction.published import Published, load_published
 from il_morph.reproduction.run_list import add_measured, measured, read_runs
 from il_morph.reproduction.runs import Run
 from il_morph.reproduction.tables import all_blocks, table_blocks, table_tsv
-from il_morph.runs.folder import RunFolder
+from il_morph.run_folder import RunFolder
 
 ALL, HTML = "all", "html"
 LIST = "measured.tsv"  # of a table, in a folder of several

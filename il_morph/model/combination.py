@@ -22,7 +22,7 @@ from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, Score,
 from il_morph.model.scoring import SCORING_WIDTH
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.runs.folder import RunFolder
+from il_morph.run_folder import RunFolder
 
 VOTE, AVERAGE = "vote", "average"
 COMBINATIONS = (VOTE, AVERAGE)

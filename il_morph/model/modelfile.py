@@ -35,7 +35,7 @@ from il_morph.model.archive import (
 )
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
-from il_morph.runs.folder import RunFolder
+from il_morph.run_folder import RunFolder
 
 FORMAT, VERSION = "il-morph model", 1
 

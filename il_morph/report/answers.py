@@ -15,7 +15,7 @@ from il_morph.report.characters import direction
 from il_morph.report.finished import short_names
 from il_morph.report.trace import trace
 from il_morph.report.words import remarks, sample_for
-from il_morph.runs.folder import RunFolder
+from il_morph.run_folder import RunFolder
 
 MOST_ANSWERS = 20
 MOST_LINES = 20_000  # of a file: what takes no more than half a minute

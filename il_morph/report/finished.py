@@ -16,7 +16,7 @@ from il_morph.model.modelfile import refuse_seeds
 from il_morph.model.predictor import Predictor
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.report.records import read_log, read_stats
-from il_morph.runs.folder import GREEDY, RunFolder, search_name
+from il_morph.run_folder import GREEDY, RunFolder, search_name
 
 PARTS = ("test", "dev")
 

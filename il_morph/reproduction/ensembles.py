@@ -16,7 +16,7 @@ from il_morph.evaluation.scores import evaluate, read_gold, read_predictions
 from il_morph.evaluation.voting import ensemble, ranked_ensemble
 from il_morph.files import write_atomically
 from il_morph.reproduction.paper_tables import PaperTable, System
-from il_morph.runs.folder import GREEDY, ResultsTree, RunFolder, search_name
+from il_morph.run_folder import GREEDY, ResultsTree, RunFolder, search_name
 from il_morph.runs.records import evaluated_accuracy
 
 BEAM_TEST, GREEDY_TEST, GREEDY_DEV = f"{search_name(4)}.test", f"{GREEDY}.test", f"{GREEDY}.dev"

@@ -8,7 +8,7 @@ from pathlib import Path
 from il_morph.files import write_atomically
 from il_morph.reproduction.ensembles import make_ensembles
 from il_morph.reproduction.paper_tables import PaperTable
-from il_morph.runs.folder import ResultsTree
+from il_morph.run_folder import ResultsTree
 from il_morph.runs.locks import FileLock
 from il_morph.runs.processes import environment, il_morph
 

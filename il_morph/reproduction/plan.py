@@ -13,7 +13,7 @@ from typing import Optional
 
 from il_morph.errors import InputError
 from il_morph.reproduction.paper_tables import NONE, PaperTable, System
-from il_morph.runs.folder import ResultsTree, RunFolder
+from il_morph.run_folder import ResultsTree, RunFolder
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from il_morph.files import read_bytes, write_atomically
 from il_morph.reproduction.finish import finish_table
 from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.plan import Job, PlannedRun, first_unfinished
-from il_morph.runs.folder import ResultsTree
+from il_morph.run_folder import ResultsTree
 from il_morph.runs.processes import environment, make_folder, python, train_in_order
 
 TASK = "SLURM_ARRAY_TASK_ID"

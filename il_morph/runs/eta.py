@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from il_morph.reproduction.plan import Job, PlannedRun
-from il_morph.runs.folder import RunFolder
+from il_morph.run_folder import RunFolder
 
 System = tuple[str, str]
 

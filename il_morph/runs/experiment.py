@@ -22,7 +22,7 @@ from il_morph.model.modelfile import Model, load_model
 from il_morph.model.search import decode
 from il_morph.model.settings import NWFST, TRANSDUCER, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
-from il_morph.runs.folder import RunFolder, search_name
+from il_morph.run_folder import RunFolder, search_name
 from il_morph.runs.results_folder import ResultsFolder
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.clock import Clock

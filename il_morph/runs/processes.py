@@ -15,7 +15,7 @@ from il_morph.errors import InputError
 from il_morph.files import write_atomically
 from il_morph.reproduction.commit import code_version
 from il_morph.reproduction.plan import Job, PlannedRun
-from il_morph.runs.folder import RunFolder
+from il_morph.run_folder import RunFolder
 from il_morph.runs.locks import FileLock
 
 # Like `python -m`, but a folder il_morph in the current folder is not taken for this package.

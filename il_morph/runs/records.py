@@ -23,7 +23,7 @@ from il_morph.reproduction.runs import (
     members_of,
     percentage,
 )
-from il_morph.runs.folder import GREEDY, RunFolder, search_name
+from il_morph.run_folder import GREEDY, RunFolder, search_name
 
 BEAM = search_name(4)
 

@@ -14,7 +14,7 @@ from il_morph.evaluation.scores import Scores, score
 from il_morph.files import PathLike, read_bytes, write_atomically
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.search import Hypothesis
-from il_morph.runs.folder import RunFolder
+from il_morph.run_folder import RunFolder
 from il_morph.runs.locks import FileLock, has_locks
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint
 

@@ -17,9 +17,9 @@ from il_morph.evaluation.scores import score
 from il_morph.evaluation.voting import ensemble
 from il_morph.files import STREAM, read_bytes, write_atomically
 from il_morph.reproduction.plan import PlannedRun
+from il_morph.run_folder import RunFolder, search_name
 from il_morph.runs.eta import Experience
 from il_morph.runs.experiment import Experiment
-from il_morph.runs.folder import RunFolder, search_name
 from il_morph.runs.locks import require_locks
 from il_morph.runs.processes import forget, make_folder
 from il_morph.runs.records import stats_of
