@@ -1,6 +1,7 @@
 """Fixtures of all tests: tiny data, models trained on it."""
 import itertools
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,29 @@ def train(data, tmp_path):
         return Run(folder)
 
     return run
+
+
+# What is left out
+
+LEFT_OUT = "slow: bin/test.sh --all runs it"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run the slow tests too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason=LEFT_OUT))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many tests were skipped for which reason."""
+    reports = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2].replace("Skipped: ", "", 1) for report in reports)
+    if reasons:
+        terminalreporter.section("skipped")
+    for reason, number in reasons.most_common():
+        terminalreporter.line(f"{number:5} {reason}")
