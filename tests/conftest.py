@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from il_morph.commands import main
 from tests.cli import Data, Run, il_morph, training_arguments
@@ -15,6 +16,10 @@ except ImportError:
     pass
 else:  # DyNet takes its settings once per process, when it is first imported; its pools must not grow
     dynet_config.set(random_seed=1, mem=512)
+
+# No test depends on how busy the machine is
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # Shells let what they start in the background ignore Ctrl-C, and so would the commands that are tested
 signal.signal(signal.SIGINT, signal.default_int_handler)
