@@ -175,9 +175,8 @@ def places(tracker, target, outputs):
     return [counter.place(output) for output in outputs]
 
 
-@pytest.mark.parametrize("tracker, expected", [(TargetTracker, [0, 1, 1, 1, 2]), (ProgramTargetTracker,
-                                                                                   [0, 1, 1, 0, 2]),
-                                                (LengthTargetTracker, [0, 1, 2, 2, 3])])
+@pytest.mark.parametrize("tracker, expected", [
+    (TargetTracker, [0, 1, 1, 1, 2]), (ProgramTargetTracker, [0, 1, 1, 0, 2]), (LengthTargetTracker, [0, 1, 2, 2, 3])])
 def test_an_error_followed_by_delete_counts_twice_in_the_authors_program(tracker, expected):
     """abc: a is written, then x, which is wrong; DELETE writes nothing; then b."""
     assert places(tracker, "abc", ["", "a", "ax", "ax", "axb"]) == expected

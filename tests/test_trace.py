@@ -203,7 +203,7 @@ def test_explain_is_colourful_on_a_terminal_unless_that_is_not_wanted(model_path
         os.close(slave)
         text = b"".join(iter(lambda: read(master), b""))
         os.close(master)
-        assert process.wait(timeout=60) == 0
+        assert process.wait() == 0
         return text.decode("utf-8")
 
     def read(terminal) -> bytes:
@@ -253,6 +253,6 @@ def test_a_page_without_its_packages_is_a_clear_message(model_path, tmp_path):
     (tmp_path / "jinja2.py").write_text("raise ModuleNotFoundError('No module named jinja2')\n")
     command = [sys.executable, "-m", "il_morph", "explain", model_path, "walk", "V;PST", "--html"]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True,
-                          text=True, timeout=60)
+                          text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "il-morph: error: pages need Jinja2: pip install 'il-morph[report]'\n"
+    assert done.stderr == "il-morph: error: pages need Jinja2: pip install jinja2\n"
