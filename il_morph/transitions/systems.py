@@ -1,6 +1,5 @@
-"""The two transition systems (section 3 of the paper), and those of systems that it cites. A system owns its actions:
-what they read, write and cost, when they are valid, how they are shown, which gold sequence an alignment stands for,
-and who is the expert.
+"""The two transition systems (section 3 of the paper). A system owns its actions: what they read, write and cost, when
+they are valid, how they are shown, which gold sequence an alignment stands for, and who is the expert.
 
 The buffer is the wrapped input; a configuration is a position in it and the output so far.
 """
@@ -23,7 +22,6 @@ from il_morph.transitions.actions import (
     MAX_ACTIONS,
     STEP,
     STEP_SYMBOL,
-    UNK,
 )
 from il_morph.transitions.expert import Expert
 
@@ -157,49 +155,4 @@ class HardAttentionSystem(TransitionSystem):
         return actions
 
 
-class WritingSystem(TransitionSystem):
-    """write(c), END: nothing is read, all is valid everywhere (SOFT)."""
-
-    name = "soft"
-    specials = COMMON_SYMBOLS
-    advancing = frozenset()
-    initial_action = BEGIN
-    pops_begin = False
-    reading_mark = {}
-    max_actions = 50
-
-    def valid_actions(self, at_end: bool, number_of_actions: int) -> list[int]:
-        return [END, *range(self.first_insert, number_of_actions)]
-
-    def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """The characters of the output."""
-        return [y for y in aligned_output if y != GAP] + [END_SYMBOL]
-
-
-class UnmaskedHardAttentionSystem(HardAttentionSystem):
-    """Hard attention without a rule of what is valid (HACM): a STEP at END does nothing, BEGIN writes nothing.
-
-    A character that training did not show is written by UNK, which stands for no character here.
-    """
-
-    name = "hacm"
-    copy = UNK
-    reading_mark = {STEP: ">", UNK: "+{}"}
-    max_actions = 50
-
-    def valid_actions(self, at_end: bool, number_of_actions: int) -> list[int]:
-        return list(range(BEGIN, number_of_actions))
-
-
-class EditSystem2017(EditSystem):
-    """The edit system of HAEM in 2017: its history is empty before the first step, for which BEGIN stands."""
-
-    name = "haem-2017"
-    initial_action = BEGIN
-    has_expert = False
-    max_actions = 50
-
-
 SYSTEMS: dict[str, TransitionSystem] = {system.name: system for system in (EditSystem(), HardAttentionSystem())}
-CITED_SYSTEMS: dict[str, TransitionSystem] = {
-    system.name: system for system in (WritingSystem(), UnmaskedHardAttentionSystem(), EditSystem2017())}
