@@ -13,8 +13,9 @@ from il_morph.model.architectures import architecture_of
 from il_morph.model.combination import AveragingPredictor
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.predictor import Predictor
+from il_morph.model.registry import kind_named
 from il_morph.model.search import describe
-from il_morph.model.settings import FIXED, MAX_BEAM_WIDTH
+from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.actions import END
 from tests.cli import as_2017, error_of
@@ -71,7 +72,7 @@ def test_architectures_with_other_states_are_scored_too(architecture, settings):
 
 
 def cited_model(architecture, **settings):
-    shape = small_settings(**{**FIXED[architecture], "architecture": architecture, **settings})
+    shape = small_settings(**{**kind_named(architecture).fixed, "architecture": architecture, **settings})
     vocabulary = Vocabulary.build(TAGGED, shape)
     generator = np.random.RandomState(1)
     return Model(vocabulary, {name: generator.uniform(-0.8, 0.8, size).astype(np.float32)

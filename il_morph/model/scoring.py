@@ -14,7 +14,7 @@ from typing import Any, Optional
 import numpy as np
 
 from il_morph.errors import InputError
-from il_morph.model.inference import AnyInference
+from il_morph.model.search import SearchModel
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import END, NOTHING
 
@@ -53,7 +53,7 @@ def unlinked(link: Link) -> Iterator[int]:
         yield action
 
 
-def score_outputs(inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str],
+def score_outputs(inference: SearchModel, instances: Sequence[Instance], outputs: Sequence[str],
                   width: int = SCORING_WIDTH, batch_size: int = 32) -> list[OutputScore]:
     """For each sample the action sequences that write its output, as far as a beam of this width finds them."""
     refuse_endless(inference.vocabulary)
@@ -106,7 +106,7 @@ class PartialSequence:
 class ForcedSearch:
     """A beam over sequences that write given outputs, in the order of their progress: a copy makes two, others one."""
 
-    def __init__(self, inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str], width: int):
+    def __init__(self, inference: SearchModel, instances: Sequence[Instance], outputs: Sequence[str], width: int):
         self.inference, self.instances, self.outputs, self.width = inference, instances, outputs, width
         self.vocabulary: Vocabulary = inference.vocabulary
         self.encoded = inference.encode(instances)

@@ -45,7 +45,7 @@ class Instance:
     buffer: tuple[int, ...]  # the wrapped input
     text: str  # one character for each element of the buffer
     pos: Optional[int]  # row of the POS table, None without one
-    slots: tuple[int, ...]  # rows of the feature table, 0 where the feature is absent; SOFT: where it is unseen
+    slots: tuple[int, ...]  # rows of the feature table, 0 where it is absent (a sequence: where it is unseen)
     start: int  # first position of the buffer that is read
 
     @property
@@ -90,7 +90,7 @@ class Vocabulary:
                 characters.add(character)
             for character in sample.output or "":
                 actions.add(character)
-                if settings.reads_outputs:
+                if settings.kind.reads_outputs:
                     characters.add(character)
             vocabulary._add_features(sample.tag)
         return vocabulary
@@ -134,7 +134,7 @@ class Vocabulary:
         return Instance(
             sample, tuple(buffer), symbols[BEGIN] * both + sample.input + symbols[END],
             None if self.pos is None else self.pos[pos],
-            tuple(self._present(features) if self.settings.reads_features else self._slots(features)),
+            tuple(self._present(features) if self.settings.kind.reads_features else self._slots(features)),
             self.system.start(self.settings.tag_wraps),
         )
 

@@ -13,11 +13,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.data.formats import Sample
-from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
-from il_morph.model.search import Hypothesis
+from il_morph.model.search import Hypothesis, SearchModel
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
@@ -151,10 +149,10 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     return traces
 
 
-def replay(inference: AnyInference, instances: Sequence[Instance],
+def replay(inference: SearchModel, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[tuple[int, np.ndarray]]]:
-    """What is read, and log P of all actions, at each step of each sequence. NWFST knows that of a whole one alone."""
-    if isinstance(inference, NwfstInference):
+    """What is read, and log P of all actions, at each step of each sequence: NaN where only a whole one has it."""
+    if inference.weighs_paths:
         return [[(position, np.full(len(inference.vocabulary.actions), np.nan))
                  for _, position in inference.vocabulary.table.walk(sequence, instance.start, instance.end)]
                 for instance, sequence in zip(instances, sequences)]

@@ -68,19 +68,6 @@ class SequenceObjective:
         return editdistance.eval(output, target) / max(len(output), len(target), 1)
 
 
-class AllPaths:
-    """−log P of the output, whatever path yields it (NWFST): there is nothing to decide, the learner sums."""
-
-    def begin_epoch(self, epoch: int) -> None:
-        """No schedule depends on the epoch."""
-
-    def visit(self, decoder: SampleDecoder) -> Visit:
-        raise TypeError("a lattice is not visited step by step")
-
-    def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
-        raise TypeError("a lattice has no gold sequences")
-
-
 class MaximumLikelihood(SequenceObjective):
     """−log P of the actions of the gold sequence: their mean, or (`--mle-loss=sum`) their sum."""
 

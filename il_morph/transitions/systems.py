@@ -1,4 +1,4 @@
-"""The two transition systems (section 3 of the paper), and those of systems that it cites.
+"""The two transition systems (section 3 of the paper).
 
 A system declares its special actions, rows of the action table; beside them every character is an INSERT. It also
 knows which gold sequence an alignment stands for.
@@ -8,12 +8,8 @@ The buffer is the wrapped input; a configuration is a position in it and the out
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from il_morph.data.formats import BEGIN as BEGIN_SYMBOL
 from il_morph.data.formats import END as END_SYMBOL
 from il_morph.data.formats import GAP
-from il_morph.data.formats import UNK as UNK_SYMBOL
 from il_morph.transitions.actions import (
     BEGIN,
     COMMON_ACTIONS,
@@ -103,43 +99,4 @@ class HardAttentionSystem(TransitionSystem):
         return actions
 
 
-class WritingSystem(TransitionSystem):
-    """write(c), END: nothing is read, all is valid everywhere (SOFT)."""
-
-    name = "soft"
-    special_actions = {**COMMON_ACTIONS, END_SYMBOL: Action("end", before_end=True, at_end=True)}
-    initial_action = BEGIN
-    max_actions = 50
-
-    def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """The characters of the output."""
-        return [y for y in aligned_output if y != GAP] + [END_SYMBOL]
-
-
-class UnmaskedHardAttentionSystem(HardAttentionSystem):
-    """Hard attention without a rule of what is valid (HACM): a STEP at END does nothing, BEGIN writes nothing.
-
-    A character that training did not show is written by UNK, which stands for no character here.
-    """
-
-    name = "hacm"
-    special_actions = {
-        UNK_SYMBOL: Action("insert", writes=HEAD, mark="+{}"),
-        **{symbol: replace(HardAttentionSystem.special_actions[symbol], before_end=True, at_end=True)
-           for symbol in (BEGIN_SYMBOL, END_SYMBOL, STEP_SYMBOL)},
-    }
-    max_actions = 50
-
-
-class EditSystem2017(EditSystem):
-    """The edit system of HAEM in 2017: its history is empty before the first step, for which BEGIN stands."""
-
-    name = "haem-2017"
-    initial_action = BEGIN
-    has_expert = False
-    max_actions = 50
-
-
 SYSTEMS: dict[str, TransitionSystem] = {system.name: system for system in (EditSystem(), HardAttentionSystem())}
-CITED_SYSTEMS: dict[str, TransitionSystem] = {
-    system.name: system for system in (WritingSystem(), UnmaskedHardAttentionSystem(), EditSystem2017())}

@@ -1,7 +1,7 @@
 """NWFST (Rastogi, Cotterell and Eisner 2016): a finite-state transducer whose arcs a recurrent network weighs.
 
 The network reads ^x. Embeddings of three neighbours go through bidirectional LSTMs, each of which is concatenated with
-its input: γ_i, i = 0 … |x|. Arcs (il_morph/model/lattice.py) have the scores γ_i · T[:, arc], but that a copy, which is
+its input: γ_i, i = 0 … |x|. Arcs (lattice.py) have the scores γ_i · T[:, arc], but that a copy, which is
 to substitute x_i for itself after x_{i−1}, always has the score of one learnt scalar. The weights are
 
     embeddings [V, input]
@@ -36,7 +36,7 @@ from il_morph.cited.nwfst.lattice import (
 )
 from il_morph.errors import InputError
 from il_morph.model.architecture import AnyArchitecture
-from il_morph.model.inference import AnyInference
+from il_morph.model.search import Hypothesis, SearchModel, execute
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import COPY, DELETE, END, UNK
 
@@ -246,8 +246,10 @@ def no_steps() -> InputError:
                       "the other: it has no probabilities of single steps; take another model for them")
 
 
-class NwfstInference(AnyInference):
+class NwfstInference(SearchModel):
     """NWFST without gradients: the best path through the lattice of each sample. It has no steps."""
+
+    weighs_paths = True
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary):
         self.vocabulary, self.shape = vocabulary, Shape.of(vocabulary)
@@ -264,8 +266,20 @@ class NwfstInference(AnyInference):
     def initial_states(self) -> NoReturn:
         raise no_steps()
 
-    def logits(self, states: Any) -> NoReturn:
+    def log_probabilities(self, states: Any, at_end: np.ndarray) -> NoReturn:
         raise no_steps()
+
+    def advance(self, positions: np.ndarray, actions: np.ndarray) -> NoReturn:
+        raise no_steps()
+
+    def search(self, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
+        return [[Hypothesis(execute(actions, instance, self.vocabulary), actions, log_probability)]
+                for instance, (actions, log_probability) in zip(instances, self.best(instances))]
+
+    def best_outputs(self, instances: Sequence[Instance], width: int, batch_size: int) -> list[str]:
+        """For this alone the sum over all paths is not needed."""
+        return [execute(actions, instance, self.vocabulary)
+                for instance, (actions, _) in zip(instances, self.best(instances, normalised=False))]
 
     def arcs(self, words: np.ndarray) -> Arcs:
         """The scores of all arcs for words [word, position] of one length."""

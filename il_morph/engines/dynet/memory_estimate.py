@@ -14,7 +14,7 @@ from math import ceil
 
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of
-from il_morph.model.settings import HAEM_2017, SOFT, TrainingSettings
+from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.actions import MAX_ACTIONS
 
@@ -36,14 +36,11 @@ def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest
 def sample_floats(vocabulary: Vocabulary, rows: int, longest_input: int) -> int:
     """The floats of one sample's graph, in which so many sequences are decoded."""
     model = vocabulary.settings
-    longest_input += vocabulary.number_of_slots if model.reads_features else 0
+    longest_input += vocabulary.number_of_slots if model.kind.reads_features else 0
     encoder = 2 * (longest_input + 2) * model.enc_layers * (NODES_PER_STEP * model.enc_hidden + model.input)
     step = (model.dec_layers * NODES_PER_STEP * model.dec_hidden + 2 * model.action_input + 2 * model.mlp
             + 5 * len(vocabulary.actions))
-    if model.architecture == SOFT:
-        step += 4 * (longest_input + 2) * model.dec_hidden + 4 * (model.dec_hidden + 2 * model.enc_hidden)
-    if model.architecture == HAEM_2017:  # two more layers for each, one of the size of the actions
-        step += model.dec_layers * NODES_PER_STEP * (model.dec_hidden + model.action_input) + 4 * model.enc_hidden
+    step += model.kind.dynet_step_floats(model, longest_input + 2)
     return encoder + MAX_ACTIONS * step * rows
 
 

@@ -137,6 +137,11 @@ class DynetNetwork(AnyNetwork):
         return SampleGraph(self, instance, dropout)
 
 
+def network_of(vocabulary: Vocabulary) -> AnyNetwork:
+    """The network of the model's architecture."""
+    return vocabulary.settings.kind.dynet_network(vocabulary) or DynetNetwork(vocabulary)
+
+
 def character_rows(table: Table, characters: Sequence[int]) -> dy.Expression:
     """The embeddings as a batch; an unseen character is the average of all rows but UNK's."""
     if UNK not in characters:
