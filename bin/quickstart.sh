@@ -26,9 +26,13 @@ for part in ("dev", "test"):
 PYTHON
 }
 
-show_predictions() {
-    printf '\nTen predictions for the test data, with their edit actions:\n'
-    awk 'NR % 10 == 3' "$sample/turkish-test.tsv" | "$il_morph" predict --actions "$results/f.model" -
+show_predictions() { # ✗ stands before the right form where the model has another one
+    local lines predictions
+    lines=$(awk 'NR % 10 == 3' "$sample/turkish-test.tsv")
+    predictions=$("$il_morph" predict --actions "$results/f.model" - <<<"$lines")
+    printf '\nTen predictions for the test data, with their edits (✗: wrong, and the right form):\n'
+    paste <(cat <<<"$predictions") <(cut -f 2 <<<"$lines") |
+        awk 'BEGIN { FS = OFS = "\t" } { print $1, $2, $3, $4 ($2 == $5 ? "" : OFS "✗ " $5) }'
 }
 
 say_what_next() {
