@@ -6,7 +6,8 @@ Usage:
 Writes each line of FILE with two more columns: the log probability of the best action sequence that
 writes the output, and the log probability of the output, summed over action sequences. The state of
 the network depends on all earlier actions, so dynamic programming does not apply: the sum covers the
-sequences that a beam finds and is a lower bound. An output that the model cannot write scores -inf.
+sequences that a beam finds. It is a lower bound, and exact if the beam holds all sequences. An output
+that the model cannot write scores -inf.
 
 Arguments:
   MODEL   the f.model of a training run, its results folder, or a folder of seeds, whose
