@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Train CA-R on the packaged sample of Turkish nouns and show what it has learnt.
+# Trains CA-R on the packaged sample of Turkish nouns and shows what it has learnt.
 # Usage: bin/quickstart.sh [--again] [--engine=dynet|native]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
@@ -26,7 +26,7 @@ for part in ("dev", "test"):
 PYTHON
 }
 
-show_predictions() { # ✗ stands before the right form where the model has another one
+show_predictions() { # ✗ and the right form follow a wrong one
     local lines predictions
     lines=$(awk 'NR % 10 == 3' "$sample/turkish-test.tsv")
     predictions=$("$il_morph" predict --actions "$results/f.model" - <<<"$lines")
@@ -37,7 +37,7 @@ show_predictions() { # ✗ stands before the right form where the model has anot
 
 say_what_next() {
     printf '\nModel, log and predictions are in %s\n' "$results"
-    printf 'To have the command il-morph in this shell:  source %q\n' "$venv/bin/activate"
+    printf 'To use il-morph in this shell:  source %q\n' "$venv/bin/activate"
 }
 
 parse_options() {
@@ -57,7 +57,7 @@ main() {
     parse_options "$@"
     if [[ $engine == native ]]; then prepare_environment fast; else prepare_environment; fi
     if [[ -f $results/f.stats && $again == no && -z $engine ]]; then
-        say "Trained already, here is the result again. To train once more: bin/quickstart.sh --again"
+        say "Trained already; showing the results. To train again: bin/quickstart.sh --again"
     else
         train "$engine"
     fi
