@@ -255,4 +255,4 @@ def test_a_page_without_its_packages_is_a_clear_message(model_path, tmp_path):
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True,
                           text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "il-morph: error: pages need Jinja2: pip install jinja2 matplotlib\n"
+    assert done.stderr == "il-morph: error: pages need Jinja2: pip install jinja2\n"

@@ -42,7 +42,7 @@ def _environment() -> Any:
     try:
         import jinja2
     except ImportError:
-        raise InputError("pages need Jinja2: pip install jinja2 matplotlib") from None
+        raise InputError("pages need Jinja2: pip install jinja2") from None
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FILES), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(shown=shown, shown_form=shown_form, direction=direction)
