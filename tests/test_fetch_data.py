@@ -133,7 +133,8 @@ def test_a_clone_without_its_objects(project, tmp_path):
 
 def test_a_clone_that_is_missing(project, tmp_path):
     shutil.rmtree(tmp_path / "clones" / "conll2017")
-    assert "conll2017 is not a git clone of sigmorphon/conll2017" in refused(project, "--from=clones", "--celex", "data")
+    told = refused(project, "--from=clones", "--celex", "data")
+    assert "conll2017 is not a git clone of sigmorphon/conll2017" in told
     assert not (tmp_path / "data").exists()
 
 
