@@ -8,7 +8,8 @@ import pytest
 from il_morph.commands import main
 from il_morph.errors import InputError
 from il_morph.model.modelfile import load_model, save_model
-from il_morph.model.settings import ARCHITECTURES, HACM, HAEM_2017, PRESETS, SOFT, TrainingSettings
+from il_morph.model.registry import ARCHITECTURES
+from il_morph.model.settings import PRESETS, TrainingSettings
 from il_morph.training.history import Epoch, History
 from tests.cli import SHORT, TRAIN, Run, error_of, il_morph, training_arguments
 from tests.random_models import random_model
@@ -176,7 +177,7 @@ def test_a_model_file_that_lacks_a_weight_is_refused(tmp_path, name, weight):
         load_model(tmp_path / "f.model")
 
 
-@pytest.mark.parametrize("architecture", [SOFT, HACM, HAEM_2017])
+@pytest.mark.parametrize("architecture", ["soft", "hacm", "haem-2017"])
 def test_the_native_engine_refuses_them(architecture):
     from il_morph.engines.native.engine import NativeEngine
     from il_morph.model.settings import ModelSettings
