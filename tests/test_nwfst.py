@@ -361,7 +361,7 @@ def test_sizes_and_initial_values_are_those_of_the_original():
 def test_the_model_knows_the_characters_of_all_its_data_and_a_to_z():
     parts = Parts(NO_FEATURES, [Sample("ä", "", "b")], [Sample("ö", "", "ü")], [Sample("ß", "", None)])
     known = vocabulary_of(nwfst_settings(), parts)
-    assert set("äöüß" + "abcdefghijklmnopqrstuvwxyz") == set(known.actions.symbols[known.system.first_insert:])
+    assert set("äöüß" + "abcdefghijklmnopqrstuvwxyz") == set(known.letters)
 
 
 def test_dropout_keeps_four_fifths_and_inference_scales_what_was_dropped():

@@ -27,15 +27,15 @@ EXACT = 10_000
 
 def all_sequences(vocabulary, instance, output):
     """All valid sequences of actions that write the output."""
-    system, symbols = vocabulary.system, vocabulary.actions.symbols
+    table = vocabulary.table
 
     def extend(actions, position, rest):
-        for action in system.valid_actions(position == instance.end, len(vocabulary.actions)):
-            text = system.written(action, instance.text[position], symbols)
+        for action in table.valid_actions(position == instance.end):
+            text = table.rows[action].written(instance.text[position])
             if action == END and not rest:
                 yield (*actions, END)
             elif action != END and rest.startswith(text):
-                yield from extend((*actions, action), system.advance(position, action), rest[len(text):])
+                yield from extend((*actions, action), table.advance(position, action), rest[len(text):])
 
     return list(extend((), instance.start, output))
 
@@ -80,7 +80,7 @@ def cited_model(architecture, **settings):
 
 
 def test_where_actions_may_do_nothing_there_is_no_score():
-    with pytest.raises(InputError, match="the ways to write an output have no end"):
+    with pytest.raises(InputError, match="infinitely many sequences write the same output"):
         Predictor(cited_model("hacm")).score([("wa", "V;PST", "aw")])
 
 

@@ -164,11 +164,8 @@ class AnyInference(SearchModel):
         self.buffers = Buffers()
         self.forward, self.backward = (self._cells(stack) for stack in (architecture.forward, architecture.backward))
         self.symbol_tables = [self._symbols() @ layers[0].x + layers[0].b for layers in (self.forward, self.backward)]
-        system, number = vocabulary.system, len(vocabulary.actions)
-        self.invalid = np.ones((2, number), dtype=bool)
-        for at_end in (0, 1):
-            self.invalid[at_end, system.valid_actions(bool(at_end), number)] = False
-        self._moves = np.array([system.advance(0, action) for action in range(number)])
+        self.table = vocabulary.table
+        self.invalid = ~self.table.valid
 
     def _cells(self, layers: Sequence[Layer]) -> list[Cell]:
         return [(VanillaCell if layer.vanilla else CoupledCell)(self.weights, layer.name) for layer in layers]
@@ -184,7 +181,7 @@ class AnyInference(SearchModel):
         """[row, action]: the scores of all actions, valid or not."""
 
     def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        return positions + self._moves[actions]
+        return positions + self.table.reads[actions]
 
     def log_probabilities(self, states: Any, at_end: np.ndarray) -> np.ndarray:
         scores = self.logits(states)

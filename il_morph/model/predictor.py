@@ -318,7 +318,7 @@ class Predictor(AnyPredictor):
         how = "".join(f", {name} {training[name]}" for name in ("mode", "seed") if name in training)
         features = f", {len(vocabulary.features) - 1} features, {len(vocabulary.bundles)} bundles"
         return (f"<{self.name}: {vocabulary.system.name} transducer{how}; reads {vocabulary.format.described(3)}; "
-                f"{len({*vocabulary.characters.symbols} - {*vocabulary.system.specials})} characters"
+                f"{len(vocabulary.letters)} characters"
                 f"{features if vocabulary.format.separator else ''}>")
 
 

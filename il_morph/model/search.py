@@ -187,12 +187,12 @@ def best_of_rows(scores: np.ndarray, number: int) -> np.ndarray:
 
 def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
     """What a sequence of actions writes."""
-    return vocabulary.system.output(actions, instance.text, instance.start, vocabulary.actions.symbols)
+    return vocabulary.table.output(actions, instance.text, instance.start)
 
 
 def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
     """The edits, readable: a copied character stands for itself, `-x` deletes, `+x` inserts, `>` moves on."""
-    system, symbols = vocabulary.system, vocabulary.actions.symbols
-    shown = (system.show(action, instance.text[position], symbols)
-             for action, position in system.walk(actions, instance.start, instance.end))
+    table = vocabulary.table
+    shown = (table.rows[action].show(instance.text[position])
+             for action, position in table.walk(actions, instance.start, instance.end))
     return " ".join(filter(None, shown))

@@ -7,7 +7,7 @@ the model file and the Python interface check values against these declarations.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, Optional, Union
 
@@ -30,9 +30,9 @@ def between(default: Number, low: Number, high: Number) -> Any:
     return field(default=default, metadata={"low": low, "high": high})
 
 
-def one_of(choices: Sequence[str], default: Optional[str] = None) -> Any:
+def one_of(choices: Collection[str], default: Optional[str] = None) -> Any:
     """A word; the first one is the default unless another one is."""
-    return field(default=default or choices[0], metadata={"choices": tuple(choices)})
+    return field(default=default or next(iter(choices)), metadata={"choices": choices})
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ModelSettings:
 
     format: str = SIGMORPHON2016.name
     architecture: str = one_of(ARCHITECTURES)
-    transducer: str = one_of(tuple(SYSTEMS))
+    transducer: str = one_of(SYSTEMS)
     input: int = between(100, 1, WIDEST)
     feat_input: int = between(20, 0, WIDEST)
     action_input: int = between(100, 1, WIDEST)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Optional
 
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL
+from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL, ActionTable
 
 
 class Index:
@@ -76,7 +77,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> Vocabulary:
-        specials = settings.system.specials
+        specials = tuple(settings.system.special_actions)
         actions = Index(specials)
         characters = actions if settings.param_tying else Index(specials[: END + 1])
         vocabulary = cls(
@@ -109,6 +110,16 @@ class Vocabulary:
         """The POS (item 0, if it has a table of its own) and the other features."""
         items = self.format.features(tag)
         return (items[0], items[1:]) if self.pos is not None else ("", items)
+
+    @cached_property
+    def table(self) -> ActionTable:
+        """What the actions do; complete when the vocabulary is."""
+        return ActionTable(self.system.action, self.actions.symbols)
+
+    @property
+    def letters(self) -> str:
+        """The characters of inputs, and of outputs where these are tied."""
+        return "".join(symbol for symbol in self.characters.symbols if symbol not in self.system.special_actions)
 
     @property
     def number_of_slots(self) -> int:
@@ -173,7 +184,7 @@ class Vocabulary:
     def from_dict(cls, lists: dict, settings: ModelSettings) -> Vocabulary:
         """The indices of a model file. A ValueError for what no training could have made."""
         check_names(lists, settings)
-        specials = settings.system.specials
+        specials = tuple(settings.system.special_actions)
         actions = checked_index(lists, "actions", specials, of_characters=True)
         characters = (actions if settings.param_tying else
                       checked_index(lists, "characters", specials[:END + 1], of_characters=True))

@@ -12,8 +12,8 @@ import numpy as np
 
 from il_morph.model.search import SearchModel
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.transitions.actions import END, UNK
-from il_morph.transitions.expert import Expert, matched, optimal_actions
+from il_morph.transitions.actions import END, HEAD, UNK
+from il_morph.transitions.expert import Expert, optimal_actions
 
 
 class Teacher(Protocol):
@@ -27,20 +27,16 @@ class Teacher(Protocol):
 class ExpertTeacher:
     """The expert, followed without errors."""
 
-    def __init__(self, expert: Expert, vocabulary: Vocabulary):
-        self.expert, self.vocabulary = expert, vocabulary
+    def __init__(self, expert: Expert):
+        self.expert = expert
         self.i = self.j = 0
 
     def optimal(self) -> list[int]:
         return optimal_actions(self.expert.candidates(self.i, self.j))
 
     def take(self, action: int) -> None:
-        system, x = self.vocabulary.system, self.expert.x
-        if action == END:
-            return
-        written = system.written(action, x[self.i:self.i + 1], self.vocabulary.actions.symbols)
-        self.j = matched(self.expert.target, written, self.j)
-        self.i = system.advance(self.i, action)
+        if action != END:
+            self.i, self.j = self.expert.after(action, self.i, self.j)
 
 
 class GoldTeacher:
@@ -96,4 +92,4 @@ def producible(instances: Sequence[Instance], vocabulary: Vocabulary) -> list[In
     Where UNK copies an unseen character, nothing else is possible there: the input counts, too.
     """
     return [instance for instance in instances if UNK not in vocabulary.actions_of(instance.sample.target)
-            and not (vocabulary.system.copy == UNK and UNK in instance.buffer)]
+            and not (vocabulary.table.rows[UNK].writes is HEAD and UNK in instance.buffer)]

@@ -62,8 +62,8 @@ class Shape:
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Shape:
         settings = vocabulary.settings
-        return cls(len(vocabulary.actions) - vocabulary.system.first_insert, settings.input, settings.enc_hidden,
-                   settings.enc_layers)
+        letters = len(vocabulary.actions) - len(vocabulary.system.special_actions)
+        return cls(letters, settings.input, settings.enc_hidden, settings.enc_layers)
 
     @property
     def symbols(self) -> int:
@@ -221,7 +221,7 @@ def copies(words: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def symbols_of(vocabulary: Vocabulary, text: str) -> list[int]:
     """The symbols of a text; a character that the model does not know is one more character than there are."""
-    unknown, first = len(vocabulary.actions), vocabulary.system.first_insert
+    unknown, first = len(vocabulary.actions), len(vocabulary.system.special_actions)
     return [(unknown if action == UNK else action) - first + 1 for action in vocabulary.actions_of(text)]
 
 
@@ -329,5 +329,5 @@ class NwfstInference(SearchModel):
                 actions.append(COPY if copies else DELETE)
                 position += 1
             if edit == INS or edit == SUB and not copies:
-                actions.append(y - 1 + self.vocabulary.system.first_insert)
+                actions.append(y - 1 + len(self.vocabulary.system.special_actions))
         return (*actions, END)

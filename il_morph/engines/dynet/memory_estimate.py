@@ -21,13 +21,13 @@ from il_morph.transitions.actions import MAX_ACTIONS
 POOLS, FLOAT, MEGABYTE = 4, 4, 2**20
 NODES_PER_STEP = 28  # vectors of hidden size that one step of an LSTM layer puts into the graph, at most
 MARGIN = 1.3
-MAX_CANDIDATES = 3  # COPY, DELETE, INSERT(t_j)
 
 
 def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int,
                      autobatch: bool = False) -> int:
     """Enough for the longest input and sequences that run into the limit of actions."""
-    parameters, rows = architecture_of(vocabulary).number_of_parameters, rows_of_sample(settings, autobatch)
+    parameters = architecture_of(vocabulary).number_of_parameters
+    rows = rows_of_sample(settings, vocabulary.table.most_moves, autobatch)
     graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, rows, longest_input)
     pool = max(graph, 4 * parameters)  # values, gradients and two averages of ADADELTA or ADAM
     return ceil(MARGIN * POOLS * pool * FLOAT / MEGABYTE)
@@ -44,8 +44,8 @@ def sample_floats(vocabulary: Vocabulary, rows: int, longest_input: int) -> int:
     return encoder + MAX_ACTIONS * step * rows
 
 
-def rows_of_sample(settings: TrainingSettings, autobatch: bool) -> int:
-    """How many sequences are in the graph of a sample at once.
+def rows_of_sample(settings: TrainingSettings, candidates: int, autobatch: bool) -> int:
+    """How many sequences are in the graph of a sample at once, if a step has so many candidates at most.
 
     With automatic batching the memory of roll-outs is not given back before the next update: those of all steps stay,
     each half as long as a whole sequence on average.
@@ -53,8 +53,8 @@ def rows_of_sample(settings: TrainingSettings, autobatch: bool) -> int:
     if settings.mode in ("mrt", "rl"):
         return 2 * (settings.sample_size + 1)  # sampled, then scored
     if autobatch and settings.mode == "il" and settings.il_beta < 1:
-        return 1 + MAX_CANDIDATES * MAX_ACTIONS // 2
-    return 1 + MAX_CANDIDATES
+        return 1 + candidates * MAX_ACTIONS // 2
+    return 1 + candidates
 
 
 @contextmanager
