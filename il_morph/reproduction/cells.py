@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Optional
 
-from il_morph.reproduction.comparisons import Summary
+from il_morph.reproduction.figures import MeanFigure
 from il_morph.reproduction.paper_tables import NONE
 
 MEASURE = "Test accuracy in percent, beam 4."
@@ -28,20 +28,14 @@ def plus_minus(value: str, spread: Optional[float], digits: int = 1) -> str:
     return value if spread is None else f"{value} ± {spread:.{digits}f}"
 
 
-def difference(summary: Summary, digits: int = 1) -> str:
+def difference(mean: MeanFigure, digits: int = 1) -> str:
     """The mean difference ± its standard error over languages."""
-    return plus_minus(signed(summary.differences.mean, digits), summary.differences.standard_error, digits)
+    return plus_minus(signed(mean.differences.mean, digits), mean.differences.standard_error, digits)
 
 
 def exact(value: Optional[float]) -> str:
     """For machines."""
     return number(value, 4, NONE)
-
-
-def probability(value: Optional[float]) -> str:
-    if value is None:
-        return MISSING
-    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def names(words: Iterable[str]) -> str:

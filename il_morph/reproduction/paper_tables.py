@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Optional, Protocol
+from typing import NamedTuple, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
@@ -52,16 +52,6 @@ class System(NamedTuple):
         """The preset of il-morph train that it changes or is."""
         named = re.search(r"--model=(\S+)", self.options)
         return named[1] if named else self.model
-
-
-class Vote(Protocol):
-    """A run as far as it is a vote of seeds, `1+2+3`."""
-
-    @property
-    def seed(self) -> str: ...
-
-    @property
-    def voters(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -125,13 +115,9 @@ class PaperTable:
         """The columns that average over languages."""
         return [AVERAGE] if AVERAGE in self.columns else self.columns
 
-    def is_full_vote(self, run: Vote) -> bool:
-        """Did all seeds of the paper vote?"""
-        return len(self.seeds) > 1 and run.seed == "+".join(self.seeds)
-
-    def vote_rank(self, vote: Vote) -> tuple[bool, int]:
-        """The vote of the paper's seeds comes first, then that of the most seeds."""
-        return self.is_full_vote(vote), vote.voters
+    def is_full_vote(self, seed: str) -> bool:
+        """Is `1+2+3` the vote of all seeds of the paper?"""
+        return len(self.seeds) > 1 and seed == "+".join(self.seeds)
 
     @property
     def runs_per_group(self) -> int:
