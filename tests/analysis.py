@@ -11,7 +11,7 @@ from il_morph.errors import errors_for_people
 from tests.cli import ROOT
 
 for package in ("pandas", "scipy"):
-    pytest.importorskip(package, reason=f"experiments/analysis needs {package}: pip install 'il-morph[experiments]'")
+    pytest.importorskip(package, reason=f"experiments/analysis needs {package}: pip install {package}")
 
 
 def script(name: str) -> ModuleType:
