@@ -318,7 +318,7 @@ def test_a_folder_that_cannot_be_read_is_named(results2016, capsys, monkeypatch)
 @pytest.mark.parametrize("table, place, what", [
     ("sigmorphon2016", "task1/ca-d/klingon/1", "klingon is not a language of sigmorphon2016"),
     ("celex", "0500/ca-d/rP-pA/7/1", "7 is not a fold of celex, which has 0, 1, 2, 3, 4"),
-    ("sigmorphon2016", "task1/ca-d\tx\ny/russian/1", "'ca-d\\tx\\ny' is no name of a model"),
+    ("sigmorphon2016", "task1/ca-d\tx\ny/russian/1", "'ca-d\\tx\\ny' is not a model name"),
 ])
 def test_a_run_of_something_that_the_table_does_not_have(tmp_path, capsys, table, place, what):
     add_run(tmp_path / place, 50.0)
@@ -431,7 +431,7 @@ def test_a_run_listed_twice_is_named(results2016, tmp_path):
     table = load_table("sigmorphon2016")
     text = measured(read_runs(table, results2016))
     (tmp_path / "measured.tsv").write_text(text + text.splitlines(keepends=True)[1])
-    with pytest.raises(InputError, match="measured.tsv, line 9: the same run as in a line above"):
+    with pytest.raises(InputError, match="measured.tsv, line 9: repeats the run of a line above"):
         read_runs(table, tmp_path / "measured.tsv")
 
 
@@ -536,7 +536,8 @@ def test_all_tables_in_one_show_single_models_where_there_are_no_votes_and_singl
     shown = text(capsys, "all", tmp_path)
     row = f"sigmorphon2016 CA-D single models 90.0 {theirs:.1f} {90 - theirs:+.1f} 1 of 10 1 of 50"
     assert row in [" ".join(line.split()) for line in shown.splitlines()]
-    assert "Not shown, as there are single models here and votes there: sigmorphon2017 low CA-R." in shown
+    assert ("Not shown, because ours are single models and the published figures votes: "
+            "sigmorphon2017 low CA-R.") in shown
 
 
 def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):

@@ -30,9 +30,9 @@ from il_morph.reproduction.runs import Run
 
 CORES = (1, 16, 200)
 LEGEND = ("minutes: CPU time of a run (by the clock where it is not known), mean over systems of the mean over "
-          "languages and folds; runs: those of the paper's table; then the hours that they take, on so many cores.")
-INCOMPLETE = (f"{PARTIAL} not all languages and folds of all systems were run: those that are missing may take longer "
-              "or shorter.")
+          "languages and folds; runs: in the paper's table; then the hours that they take on so many cores.")
+INCOMPLETE = (f"{PARTIAL} not all languages and folds of all systems were run; the missing ones may take more or less "
+              "time.")
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
@@ -135,8 +135,8 @@ def cost_blocks(found: Sequence[Cost]) -> list[Block]:
 
 
 def not_measured(cost: Cost) -> str:
-    how = "counted with the minutes of the others" if cost.measured else "not counted"
-    return f"{cost.name}: not measured are {names(map(cost.table.row, cost.missing))}; they are {how}."
+    how = "counted with the mean of those that were" if cost.measured else "not counted"
+    return f"{cost.name}: {names(map(cost.table.row, cost.missing))} not measured, {how}."
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A row for each language: ours beside what was published."""
+"""The table by language: our figures beside the published ones."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from il_morph.reproduction.paper_tables import NONE, PaperTable
 from il_morph.reproduction.published import SINGLE, VOTE, Published
 from il_morph.reproduction.runs import Run
 
-KINDS = {  # what is compared, and whether something was published
+KINDS = {  # what is compared, and whether a published figure exists
     (VOTE, True): "Votes beside published votes",
     (BESIDE_SINGLES, True): "Single models beside published single models",
-    (BESIDE_VOTE, True): "Single models beside published votes (of these no single ones were published)",
+    (BESIDE_VOTE, True): "Single models beside published votes (no single models of these were published)",
 }
 UNKNOWN = {(VOTE, False): "Votes of which nothing was published",
            (BESIDE_SINGLES, False): "Single models of which nothing was published"}
@@ -30,7 +30,7 @@ LANGUAGE_HEADER = ["setting", "system", "model", "language", "kind", "ours", "sd
 
 
 def language_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
-    """A row for each language: ours beside what was published."""
+    """A grid for each setting and kind of figure."""
     figures = language_figures(table, published, scored(runs))
     blocks: list[Block] = [table.title, MEASURE]
     for setting in table.settings:
@@ -44,7 +44,7 @@ def language_blocks(table: PaperTable, published: Published, runs: Sequence[Run]
 
 
 def fold_remark(table: PaperTable, figures: Sequence[LanguageFigure]) -> list[Block]:
-    """Folds differ in how hard they are, so it matters which of them were run."""
+    """Some folds are harder than others, so it matters which were run."""
     others = MeanFigure(tuple(figures)).other_folds
     if not others:
         return []

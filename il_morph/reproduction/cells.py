@@ -11,8 +11,8 @@ MEASURE = "Test accuracy in percent, beam 4."
 NOTHING = "There are no runs of our own yet."
 MISSING = "–"
 PARTIAL = "*"
-FOLDS = ("same", "all")  # which folds the published figures are of, compared with ours
-FEW = 12  # languages that are named rather than counted
+FOLDS = ("same", "all")  # the published figures cover the same folds as ours, or all folds
+FEW = 12  # up to so many languages are named, more are counted
 
 
 def number(value: Optional[float], digits: int = 1, missing: str = MISSING) -> str:
@@ -24,7 +24,7 @@ def signed(value: Optional[float], digits: int = 1, missing: str = MISSING) -> s
 
 
 def plus_minus(value: str, spread: Optional[float], digits: int = 1) -> str:
-    """`50.3 ± 1.2`, or the value alone where its spread is not known."""
+    """`50.3 ± 1.2`, or the value alone if its spread is unknown."""
     return value if spread is None else f"{value} ± {spread:.{digits}f}"
 
 

@@ -33,7 +33,7 @@ OLD_HEADERS = [[name for name in HEADER if name not in added] for added in (["cp
 
 
 def read_runs(table: PaperTable, root: PathLike) -> list[Run]:
-    """The runs below a results folder, or those listed in a measured.tsv."""
+    """The runs in a results folder, or listed in a measured.tsv."""
     if os.path.isdir(root):
         return sorted(runs_below(table, Path(root)), key=in_order(table))
     return _listed_runs(table, Path(root))
@@ -126,10 +126,10 @@ def _listed_runs(table: PaperTable, path: Path) -> list[Run]:
             if not (run.setting in table.settings and SEEDS.fullmatch(run.seed)):
                 raise ValueError
         except ValueError:
-            raise InputError(f"{path}, line {number}: not a run of {table.name}; mend or delete the line") from None
+            raise InputError(f"{path}, line {number}: not a run of {table.name}; correct or delete the line") from None
         check_place(table, run.place, f"{path}, line {number}")
         if run.place in runs:
-            raise InputError(f"{path}, line {number}: the same run as in a line above; delete one of them")
+            raise InputError(f"{path}, line {number}: repeats the run of a line above; delete one of them")
         runs[run.place] = run
     return list(runs.values())
 
@@ -149,7 +149,7 @@ def _listed_run(header: Sequence[str], line: Sequence[str]) -> Run:
 
 
 def figure(text: str, missing: str = NONE) -> Optional[float]:
-    """A finite number, not below 0, or nothing."""
+    """A finite number from 0 up, or None."""
     return None if text == missing else finite(float(text))
 
 

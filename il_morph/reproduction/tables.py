@@ -1,4 +1,4 @@
-"""The paper's tables with ours beside them, a line for each system; and all tables in one."""
+"""The paper's tables with our runs, a line for each system; and all tables in one."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ PUBLISHED_SINGLES = "published singles"
 
 
 def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
-    """The paper's table, then a line for each system of ours; what is not in the paper comes after it."""
+    """The paper's table, then a line for each system of ours; those that are not in the paper come last."""
     own = scored(runs)
     lines = _lines(table, language_figures(table, published, own), table.summaries)
     blocks: list[Block] = [table.title, MEASURE, Caption("The paper"), _paper_grid(table), *_notes(table)]
@@ -49,14 +49,14 @@ def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -
 
 def _lines(table: PaperTable, figures: Sequence[LanguageFigure], columns: Iterable[str],
            empty: bool = False) -> list[TableLine]:
-    """A record for each model and column, also where it has no runs if those are asked for."""
+    """A line for each model and column; `empty`: also where the model has no runs."""
     models = dict.fromkeys(each.model for each in figures)
     found = [table_line(table, figures, model, column) for model in models for column in columns]
     return [figures for figures in found if empty or figures.reported or figures.singles]
 
 
 def _split(table: PaperTable, lines: Iterable[TableLine]) -> tuple[list[TableLine], list[TableLine]]:
-    """Those of the paper in its order, and the others."""
+    """The systems of the paper in its order, and the other systems."""
     lines, rows = list(lines), list(table.paper)
     inside = [line for line in lines if table.row(line.model) in rows]
     return sorted(inside, key=lambda line: rows.index(table.row(line.model))), [
@@ -114,7 +114,7 @@ def _single_cells(table: PaperTable, line: TableLine) -> list[str]:
 
 
 def _other_grid(table: PaperTable, lines: Sequence[TableLine], judged: Sequence[Variant]) -> Grid:
-    """Variants of a model beside the model itself on the same languages."""
+    """Systems that are not in the paper; variants of a model beside the model on the same languages."""
     kept = [name != PUBLISHED_SINGLES for name in _single_header(table)]
     header = ["system", WORDS[table.report], "languages", *compress(_single_header(table), kept), "variant of",
               "languages of both", "without", "with it", "difference", "noise"]
@@ -128,7 +128,7 @@ def _other_grid(table: PaperTable, lines: Sequence[TableLine], judged: Sequence[
 
 
 def _variant_of(line: TableLine, found: dict[tuple[str, str], Variant]) -> Optional[Variant]:
-    """Singles there are wherever a variant is judged."""
+    """A variant is judged by single models, so it has some."""
     return found.get((line.singles.figures[0].setting, line.model)) if line.singles else None
 
 
@@ -142,16 +142,16 @@ def _variant_cells(table: PaperTable, variant: Optional[Variant]) -> list[str]:
 def _remarks(table: PaperTable, lines: Sequence[TableLine]) -> Iterator[str]:
     word = WORDS[table.report]
     kind = "majority vote of the seeds" if table.report == "ensemble" else "mean over languages of folds and seeds"
-    yield (f"{word}: {kind}; published {word}: what was published for the same languages; difference: ours minus the "
-           "published one, ± its standard error over languages; above, below: languages where ours is.")
+    yield (f"{word}: {kind}; published {word}: the published figure for the same languages; difference: ours minus "
+           "published, ± standard error over languages; above, below: on how many languages ours is.")
     if table.report == "ensemble":
         yield ("single models: mean over languages of the mean over seeds, ± standard deviation over the seeds that "
-               "all languages have; beside it the published single models of the same languages.")
+               "all languages share; next to it the published single models of the same languages.")
     else:
-        yield "sd: standard deviation over the folds and seeds that all languages have."
-    yield "runs: those that are there, of those of the paper."
+        yield "sd: standard deviation over the folds and seeds that all languages share."
+    yield "runs: ours out of the paper's."
     if any(line.reported and not line.complete for line in lines):
-        yield f"{PARTIAL} partial: not all runs are there."
+        yield f"{PARTIAL} partial: some runs are missing."
     found: dict[str, list[str]] = {}
     for line in lines:
         who = table.row(line.model) + (f", {line.column}" if len(table.summaries) > 1 else "")
@@ -174,7 +174,7 @@ def _line_remarks(table: PaperTable, line: TableLine) -> Iterator[str]:
 
 
 def _coverage_remarks(table: PaperTable, reported: MeanFigure, groups: int) -> Iterator[str]:
-    """Which languages, folds and seeds are behind a figure that is not the whole one."""
+    """The languages, folds and seeds behind a partial figure."""
     if len(reported.figures) < groups:
         yield f"{WORDS[table.report]} on {listed(reported.languages, groups)}."
     smaller = [f"{each.language} ({vote.voters})" for each in reported.figures for vote in each.votes
@@ -200,7 +200,7 @@ LONG_HEADER = ["source", "column", "system", "model", "kind", "figure", "publish
 
 
 def table_tsv(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
-    """A row for each system and column of the paper: the paper's figure as printed, then ours."""
+    """A row for each system and column: the paper's figures as printed, then ours."""
     paper = [_long_row("paper", column, system, NONE, kind=table.report, figure=figure)
              for system, figures in table.paper.items() for column, figure in figures.items()]
     lines = _lines(table, language_figures(table, published, scored(runs)), table.columns, empty=True)
@@ -237,8 +237,8 @@ def _long_reported(reported: MeanFigure) -> dict[str, str]:
 
 
 def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) -> list[Block]:
-    """A line for each system: what the paper reports (votes, or means over folds and seeds), or else single models
-    where such were published."""
+    """A line for each system: the figure that the paper reports (votes, or means over folds and seeds), or else
+    single models if such were published."""
     rows, waiting, other_folds = [], [], False
     for table, published, runs in tables:
         inside, _ = _split(table, _lines(table, language_figures(table, published, scored(runs)), table.summaries))
@@ -250,10 +250,11 @@ def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) ->
                 rows.append(_all_row(table, line, "single models", line.singles))
             else:
                 waiting.append(f"{_all_name(table, line)} {table.row(line.model)}")
-    legend = [f"{MEASURE} Published: on the same languages. Difference: ours minus the published one, ± its standard "
-              "error over languages. Runs: of those of the paper."]
-    legend += ["[f] ours are some of the folds, the published figures are means over all."] if other_folds else []
-    legend += [f"Not shown, as there are single models here and votes there: {names(waiting)}."] if waiting else []
+    legend = [f"{MEASURE} Published: on the same languages. Difference: ours minus published, ± standard error over "
+              "languages. Runs: ours out of the paper's."]
+    legend += ["[f] ours cover some of the folds, the published figures are means over all."] if other_folds else []
+    if waiting:
+        legend.append(f"Not shown, because ours are single models and the published figures votes: {names(waiting)}.")
     return [Grid(["table", "system", "figure", "ours", "published", "difference", "languages", "runs"], rows),
             Remarks(legend)]
 
