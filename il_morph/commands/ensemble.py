@@ -18,8 +18,11 @@ Options:
   --columns=LIST    the columns, for example input,features,output; - is one to be ignored;
                     without these flags those of the first file are recognised
   --feature-separator=X  what separates features (recognised if not given)
+  --input-separator=X    what separates the symbols of inputs (default none: characters)
+  --output-separator=X   the same of outputs, for example " "
   --best=N          only the first N files vote
-  --repair          an output with the same character four times in a row becomes the input
+  --repair          an output with the same character (or symbol) four times in a row becomes
+                    the input
   --force           overwrite OUTPUT
   -h --help         show this text
 """
@@ -39,11 +42,13 @@ def run(argv: list[str]) -> int:
     to_stream = args["OUTPUT"] == STREAM
     if not to_stream:
         refuse_to_overwrite(args["OUTPUT"], args["--force"])
-    fmt, first = read_first_predictions(args["PREDICTIONS"][0], read_options_of(args))
-    models = [first, *(read_predictions(path, fmt) for path in args["PREDICTIONS"][1:])]
+    options = read_options_of(args)
+    fmt, first = read_first_predictions(args["PREDICTIONS"][0], options)
+    others = [read_predictions(path, fmt, separators=options.separators) for path in args["PREDICTIONS"][1:]]
+    models = [first, *others]
     models = models[:optional(integer, args, "--best", len(models), 1, len(models))]
     if args["--repair"]:
-        models = [[repaired(entry) for entry in model] for model in models]
+        models = [[repaired(entry, options.separators) for entry in model] for model in models]
     lines = [fmt.line(Sample(entry.input, entry.tag, None), output)
              for entry, output in zip(models[0], ensemble(models, fmt))]
     text = "".join(line + "\n" for line in lines)

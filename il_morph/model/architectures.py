@@ -47,5 +47,6 @@ def inference_of(weights: Weights, vocabulary: Vocabulary) -> AnyInference:
 
 def vocabulary_of(settings: ModelSettings, parts: Parts) -> Vocabulary:
     """The symbols of the training data. NWFST knows the characters of all its data, and a–z."""
-    others = [*parts.dev, *(parts.test or []), Sample(LETTERS, "", None)] if settings.architecture == NWFST else []
+    letters = Sample(settings.input_separator.join(LETTERS), "", None)
+    others = [*parts.dev, *(parts.test or []), letters] if settings.architecture == NWFST else []
     return Vocabulary.build([*parts.train, *others], settings)

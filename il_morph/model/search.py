@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable
 
 import numpy as np
@@ -163,6 +163,14 @@ def best_of_rows(scores: np.ndarray, number: int) -> np.ndarray:
     return np.argpartition(scores, first, axis=1)[:, first:]
 
 
+def as_written(found: Sequence[Sequence[Hypothesis]], instances: Sequence[Instance]) -> list[list[Hypothesis]]:
+    """Hypotheses with their outputs as they stand in files."""
+    if not instances or not instances[0].symbols.separators:
+        return list(map(list, found))
+    return [[replace(each, output=instance.symbols.output(each.output)) for each in hypotheses]
+            for hypotheses, instance in zip(found, instances)]
+
+
 def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
     """What a sequence of actions writes."""
     return vocabulary.system.output(actions, instance.text, instance.start, vocabulary.actions.symbols)
@@ -173,4 +181,4 @@ def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary)
     system, symbols = vocabulary.system, vocabulary.actions.symbols
     shown = (system.show(action, instance.text[position], symbols)
              for action, position in system.walk(actions, instance.start, instance.end))
-    return " ".join(filter(None, shown))
+    return instance.symbols.edits(" ".join(filter(None, shown)))

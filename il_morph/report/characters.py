@@ -12,14 +12,18 @@ EDGES = re.compile("^ +| +$| {2,}")
 ISOLATE, POP = "\u2068", "\u2069"  # what is between them does not reorder what is around
 
 
-def shown(character: str) -> str:
-    """A character on its own: a blank as ␣, a combining one on ◌, an invisible one by its number."""
-    if character in WORDS:
-        return WORDS[character]
-    category = unicodedata.category(character)
-    if category.startswith("M"):
-        return "◌" + character
-    return f"U+{ord(character):04X}" if category[0] in "CZ" else character
+def shown(symbol: str) -> str:
+    """A symbol on its own: a blank as ␣, a combining character on ◌, an invisible one by its number."""
+    if symbol in WORDS:
+        return WORDS[symbol]
+    base = "◌" if unicodedata.category(symbol[0]).startswith("M") else ""
+    return base + "".join(map(visible, symbol))
+
+
+def visible(character: str) -> str:
+    if character == " ":
+        return BLANK
+    return f"U+{ord(character):04X}" if unicodedata.category(character)[0] in "CZ" else character
 
 
 def shown_form(form: str) -> str:

@@ -7,7 +7,7 @@ edits than it takes. A *wrong* step does not: the output departs from the right 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from typing import Any, Optional
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.data.formats import Sample
+from il_morph.data.symbols import Symbols
 from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis
@@ -31,7 +32,7 @@ RUNNERS_UP = 2
 
 @dataclass(frozen=True)
 class Edit:
-    """An action as people see it: its kind and the character it copies, deletes or inserts."""
+    """An action as people see it: its kind and the symbol it copies, deletes or inserts."""
 
     kind: str
     character: str = ""
@@ -61,11 +62,12 @@ class Trace:
     """All steps of a prediction."""
 
     sample: Sample
-    tape: str  # what the head moves over: the input, with END after it (and START before it, if that is read)
+    tape: tuple[str, ...]  # what the head moves over: the input, with END after it (and START before it, if it is read)
     output: str
     log_probability: float
     steps: tuple[TraceStep, ...]
     gold: Optional[str] = None
+    separator: str = ""  # between the symbols of the output
 
     @property
     def probability(self) -> float:
@@ -95,7 +97,7 @@ class Trace:
         symbols = {edit.character for edit in self._edits() if edit.character}
         return {
             "input": self.sample.input, "tag": self.sample.tag, "tape": [shown(character) for character in self.tape],
-            "output": self.output, "probability": self.probability,
+            "output": self.output, "separator": self.separator, "probability": self.probability,
             "gold": self.gold, "right": self.right, "first_wrong": self.first_wrong, "departs": self.departs,
             "direction": direction(self.sample.input + self.output),
             "shown": {symbol: shown(symbol) for symbol in sorted(symbols) if shown(symbol) != symbol},
@@ -140,14 +142,14 @@ def trace_best(predictor: Predictor, sample: Sample, gold: Optional[str], beam_w
 def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[Hypothesis],
           golds: Sequence[Optional[str]], batch_size: int = 128) -> list[Trace]:
     """The traces of outputs that were found before, in bulk."""
-    instances = [predictor.vocabulary.instance(sample) for sample in samples]
+    instances = [predictor.vocabulary.instance(replace(sample, output=gold)) for sample, gold in zip(samples, golds)]
     traces = []
     for first in range(0, len(samples), batch_size):
         part = slice(first, first + batch_size)
         with one_thread():
             replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
         traces += [_trace(predictor.vocabulary, *each)
-                   for each in zip(instances[part], hypotheses[part], golds[part], replayed)]
+                   for each in zip(samples[part], instances[part], hypotheses[part], golds[part], replayed)]
     return traces
 
 
@@ -176,23 +178,24 @@ def replay(inference: AnyInference, instances: Sequence[Instance],
     return found
 
 
-def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, gold: Optional[str],
+def _trace(vocabulary: Vocabulary, sample: Sample, instance: Instance, hypothesis: Hypothesis, gold: Optional[str],
            replayed: Sequence[tuple[int, np.ndarray]]) -> Trace:
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
-        vocabulary, instance, gold)
-    steps, output = [], ""
+        vocabulary, instance)
+    steps, output, symbols = [], "", instance.symbols
     walk = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
     for (action, position), (head, scores) in zip(walk, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
         output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
-        others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
+        others = tuple((edit_of(vocabulary, other, character, symbols), exp(scores[other]))
                        for other in next_best(scores, action))
         probability = None if np.isnan(scores[action]) else exp(scores[action])
-        steps.append(TraceStep(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
-                               probability, others, output, optimal, verdict))
-    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
-                 tuple(steps), gold)
+        steps.append(TraceStep(head - instance.start, symbols.symbol(instance.text[head]),
+                               edit_of(vocabulary, action, character, symbols), probability, others,
+                               symbols.output(output), optimal, verdict))
+    return Trace(sample, tuple(map(symbols.symbol, instance.text[instance.start:])), hypothesis.output,
+                 hypothesis.log_probability, tuple(steps), gold, symbols.separators.output)
 
 
 def next_best(scores: np.ndarray, action: int) -> list[int]:
@@ -201,8 +204,13 @@ def next_best(scores: np.ndarray, action: int) -> list[int]:
     return [other for other in best if other != action and np.isfinite(scores[other])][:RUNNERS_UP]
 
 
-def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
-    """An action when `character` is under the head."""
+def edit_of(vocabulary: Vocabulary, action: int, character: str, symbols: Symbols) -> Edit:
+    """An action when `character` is under the head, with the symbol that the character stands for."""
+    edit = encoded_edit(vocabulary, action, character)
+    return replace(edit, character=symbols.symbol(edit.character))
+
+
+def encoded_edit(vocabulary: Vocabulary, action: int, character: str) -> Edit:
     system = vocabulary.system
     if action == END:
         return Edit(END_KIND)
@@ -216,8 +224,9 @@ def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
 class ExpertJudge:
     """Judges steps by the expert's optimal set."""
 
-    def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
-        self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
+    def __init__(self, vocabulary: Vocabulary, instance: Instance):
+        self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
+        gold = self.gold
         self.counting = TargetTracker(gold)
         self.expert = vocabulary.system.expert(instance.sample.input, gold, vocabulary.actions_of(gold))
 
@@ -233,14 +242,17 @@ class ExpertJudge:
 
     def _edit(self, action: int, character: str, j: int) -> Edit:
         """UNK stands for the insertion of a character that the model cannot insert."""
-        return Edit(INSERT_KIND, self.gold[j]) if action == UNK else edit_of(self.vocabulary, action, character)
+        symbols = self.instance.symbols
+        if action == UNK:
+            return Edit(INSERT_KIND, symbols.symbol(self.gold[j]))
+        return edit_of(self.vocabulary, action, character, symbols)
 
 
 class PrefixJudge:
     """Judges steps of a system without an expert: is what is written the beginning of the right output?"""
 
-    def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
-        self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
+    def __init__(self, vocabulary: Vocabulary, instance: Instance):
+        self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], Optional[str]]:
         written = output + self.vocabulary.system.written(action, self.instance.text[position],
