@@ -18,6 +18,8 @@ NATIVE = ["--engine=native", "--patience=9"]
 RUNS = {
     "CA-R": ["--epochs=6"],
     "CA-RM, ADAM, batches": ["--model=ca-rm", "--optimization=ADAM", "--batch-size=3", "--epochs=6"],
+    "CA-D, warm-up": ["--model=ca-d", "--lr-schedule=warmup-decay", "--lr-warmup=2.5", "--epochs=6"],
+    "CA-D, plateau": ["--model=ca-d", "--lr-schedule=plateau", "--lr-patience=1", "--learning-rate=0.1", "--epochs=6"],
     "MLE, SGD": ["--model=ca", "--align-cls", "--optimization=SGD", "--epochs=6"],
     "MRT after MLE": ["--mode=mrt", "--align-cls", "--pretrain-epochs=3", "--epochs=3", "--sample-size=4"],
     "RL after MLE": ["--mode=rl", "--align-cls", "--pretrain-epochs=2", "--epochs=3", "--sample-size=4"],
@@ -87,6 +89,7 @@ def test_a_training_that_is_interrupted_after_every_epoch_ends_too(data, tmp_pat
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_time_loses_no_more_than_an_epoch(data, tmp_path):
     flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=60", "--patience=60",
              data("train"), data("dev")]

@@ -13,8 +13,9 @@ from il_morph.model.architectures import architecture_of
 from il_morph.model.combination import AveragingPredictor
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.predictor import Predictor
+from il_morph.model.registry import kind_named
 from il_morph.model.search import describe
-from il_morph.model.settings import FIXED, MAX_BEAM_WIDTH
+from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.actions import END
 from tests.cli import as_2017, error_of
@@ -26,15 +27,15 @@ EXACT = 10_000
 
 def all_sequences(vocabulary, instance, output):
     """All valid sequences of actions that write the output."""
-    system, symbols = vocabulary.system, vocabulary.actions.symbols
+    table = vocabulary.table
 
     def extend(actions, position, rest):
-        for action in system.valid_actions(position == instance.end, len(vocabulary.actions)):
-            text = system.written(action, instance.text[position], symbols)
+        for action in table.valid_actions(position == instance.end):
+            text = table.rows[action].written(instance.text[position])
             if action == END and not rest:
                 yield (*actions, END)
             elif action != END and rest.startswith(text):
-                yield from extend((*actions, action), system.advance(position, action), rest[len(text):])
+                yield from extend((*actions, action), table.advance(position, action), rest[len(text):])
 
     return list(extend((), instance.start, output))
 
@@ -71,7 +72,7 @@ def test_architectures_with_other_states_are_scored_too(architecture, settings):
 
 
 def cited_model(architecture, **settings):
-    shape = small_settings(**{**FIXED[architecture], "architecture": architecture, **settings})
+    shape = small_settings(**{**kind_named(architecture).fixed, "architecture": architecture, **settings})
     vocabulary = Vocabulary.build(TAGGED, shape)
     generator = np.random.RandomState(1)
     return Model(vocabulary, {name: generator.uniform(-0.8, 0.8, size).astype(np.float32)
@@ -79,7 +80,7 @@ def cited_model(architecture, **settings):
 
 
 def test_where_actions_may_do_nothing_there_is_no_score():
-    with pytest.raises(InputError, match="the ways to write an output have no end"):
+    with pytest.raises(InputError, match="infinitely many sequences write the same output"):
         Predictor(cited_model("hacm")).score([("wa", "V;PST", "aw")])
 
 
@@ -170,7 +171,7 @@ def test_score_writes_two_more_columns(path, gold, tmp_path, capsys, caplog):
     assert [float(row[3]) for row in rows] == pytest.approx([each.best for each in expected], abs=1e-5)
     assert [float(row[4]) for row in rows] == pytest.approx([each.total for each in expected], abs=1e-5)
     assert [row[5] for row in rows] == [each.actions for each in expected]
-    assert "summed over the action sequences in a beam of 32" in caplog.text
+    assert "sum over the action sequences in a beam of 32" in caplog.text
     assert score(capsys, path, gold, str(tmp_path / "out")) == []
     lines = (tmp_path / "out").read_text(encoding="utf-8").splitlines()
     assert [line.split("\t") for line in lines] == [row[:5] for row in rows]
@@ -187,7 +188,7 @@ def test_outputs_that_cannot_be_written_are_counted(path, tmp_path, capsys, capl
     (tmp_path / "gold").write_text("walk\twälk\tV;PST\nwalk\twalk\tV;PST\n", encoding="utf-8")
     rows = score(capsys, path, str(tmp_path / "gold"))
     assert rows[0][3:] == ["-inf", "-inf"] and float(rows[1][4]) < 0
-    assert "1 outputs cannot be written by the model" in caplog.text
+    assert "the model cannot write 1 outputs" in caplog.text
 
 
 def test_a_folder_of_seeds_is_averaged(gold, tmp_path, capsys):

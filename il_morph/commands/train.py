@@ -50,9 +50,9 @@ Data:
   --feature-separator=X     what separates features, for example ";" (recognised if not given)
   --unicode=FORM            as-is, or nfc or nfd to normalise all data so; kept with the model, whose inputs `il-morph
                             predict` then normalises, too (default as-is)
-  --input-separator=X       what separates the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the model
-                            (default none: each character is a symbol)
-  --output-separator=X      the same of outputs, as of phonemes
+  --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
+                            model (default: none, each character is a symbol)
+  --output-separator=X      the separator between the symbols of outputs, for example phonemes
 
 Network:
   --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft
@@ -81,6 +81,13 @@ Network:
 
 Training:
   --optimization=NAME       ADADELTA, ADAM, SGD, MOMENTUM or ADAGRAD (default ADADELTA)
+  --learning-rate=X         learning rate; with ADADELTA a factor of its updates. 0 is the optimiser's own: ADADELTA 1,
+                            ADAM 0.0005, SGD 0.1, MOMENTUM 0.01, ADAGRAD 0.1 (default 0)
+  --lr-schedule=NAME        constant; warmup-decay: the rate rises linearly, then falls with the square root of time; or
+                            plateau: it falls when the dev accuracy stops improving (default constant)
+  --lr-warmup=X             warmup-decay: epochs in which the rate rises (default 1)
+  --lr-decay=X              plateau: factor of the rate (default 0.5)
+  --lr-patience=N           plateau: epochs without improvement before the rate falls (default 5)
   --patience=N              stop after N epochs without improvement (default 10); with --reload-path the
                             model it starts from does not count
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
@@ -155,14 +162,12 @@ from il_morph.commands.arguments import (
 )
 from il_morph.commands.unused_flags import idle_settings
 from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
-from il_morph.engines import DYNET, ENGINES, make_engine
+from il_morph.engines import DYNET, ENGINES, default_engine
 from il_morph.errors import InputError
+from il_morph.model.registry import TRANSDUCER, kind_named
 from il_morph.model.settings import (
-    FIXED,
     MAX_BEAM_WIDTH,
     PRESETS,
-    TIED,
-    TRANSDUCER,
     ModelSettings,
     TrainingSettings,
     check_architecture,
@@ -170,7 +175,6 @@ from il_morph.model.settings import (
 )
 from il_morph.runs.experiment import MAX_SEED, Experiment
 from il_morph.runs.seeds import train_seeds
-from il_morph.training.engine import Engine
 
 log = logging.getLogger(__name__)
 
@@ -209,28 +213,28 @@ def run(argv: list[str]) -> int:
 def experiment_of(args: Arguments, argv: list[str]) -> Experiment:
     preset = PRESETS[optional(choice, args, "--model", "ca-r", list(PRESETS))]
     flags, training = model_flags(args, preset), training_settings(args, preset)
-    engine = make_engine(optional(choice, args, "--engine", None, ENGINES),
-                         optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
-                         bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1)))
-    say_what_is_idle(args, flags, training, engine)
+    engine = optional(choice, args, "--engine", None, ENGINES)
+    say_what_is_idle(args, flags, training, engine or default_engine())
     return Experiment(
         train_path=args["FILE"] or args["TRAIN-PATH"], dev_path=args["DEV-PATH"] or "", test_path=args["--test-path"],
         results_path=args["RESULTS-PATH"], reload_path=args["--reload-path"], force=args["--force"],
-        model_flags=flags, training=training, engine=engine,
+        model_flags=flags, training=training, engine_name=engine,
+        dynet_mem=optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
+        dynet_autobatch=bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1)),
         verbose=bool(optional(integer, args, "--verbose", 0, 0, 9)), command=["il-morph", *argv],
         seed=optional(integer, args, "--dynet-seed", None, 0, MAX_SEED),
         options=read_options_of(args), splitting=splitting_of(args),
     )
 
 
-def say_what_is_idle(args: Arguments, flags: dict[str, Any], training: TrainingSettings, engine: Engine) -> None:
+def say_what_is_idle(args: Arguments, flags: dict[str, Any], training: TrainingSettings, engine: str) -> None:
     """A flag that is accepted and has no effect in this training is worth a word."""
     given = [*explicit(args, TrainingSettings), *["aligner"] * bool(chosen_aligner(args))]
     given += [] if args["--reload-path"] else explicit(args, ModelSettings)
     for name, of in idle_settings(given, training, ModelSettings(**flags)):
         flag = f"--align-{training.aligner}" if name == "aligner" else given_as(args, flag_of(name))
         log.warning("%s has no effect here: it is of %s", flag, of)
-    if args["--dynet-mem"] is not None and engine.name != DYNET:
+    if args["--dynet-mem"] is not None and engine != DYNET:
         log.warning("--dynet-mem has no effect here: it is of --engine=dynet")
 
 
@@ -289,7 +293,7 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
     flags, given = explicit(args, ModelSettings), chosen(preset, ModelSettings)
     if args["--reload-path"] is not None:  # what is not asked for is that of the model
         given = {name: given[name] for name in given if args["--model"] and name in ("architecture", "transducer")}
-    given = {**given, **FIXED[{**given, **flags}.get("architecture", TRANSDUCER)], **flags}
+    given = {**given, **kind_named({**given, **flags}.get("architecture", TRANSDUCER)).fixed, **flags}
     chosen_format = read_options_of(args).format
     if chosen_format is not None:
         given["format"] = chosen_format.name
@@ -304,7 +308,7 @@ def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
 
 def tied_sizes(settings: ModelSettings, given: dict[str, Any], flags: dict[str, Any]) -> dict[str, int]:
     """The sizes of embeddings that must be equal: one that a flag gives is that of all."""
-    sizes = {name: getattr(settings, name) for name in TIED[settings.architecture] if settings.param_tying}
+    sizes = {name: getattr(settings, name) for name in settings.kind.tied if settings.param_tying}
     named = [name for name in sizes if name in flags] or [name for name in sizes if name in given]
     different = [name for name in named if sizes[name] != sizes[named[0]]]
     if different:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Callable
 
-from il_morph.model.settings import NWFST, ModelSettings, TrainingSettings
+from il_morph.model.settings import PLATEAU, WARMUP_DECAY, ModelSettings, TrainingSettings
 from il_morph.training.phases import phases_of
 
 
@@ -49,14 +49,18 @@ RULES = (
              lambda training: training.settings.il_beta < 1),
     FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, of --mode=mle, mrt and rl, and of pre-training",
              of_modes("mle", "mrt", "rl")),
-    FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, which --architecture=nwfst does not have",
-             lambda training: training.model.architecture != NWFST),
+    FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, which this --architecture does not have",
+             lambda training: training.model.kind.objective() is None),
     FlagRule(("iterations",), "--align-smart", lambda training: training.settings.aligner == "smart"),
     FlagRule(("mle_loss",), "--mode=mle and pre-training", of_modes("mle")),
     FlagRule(("pretrain_dropout",), "--pretrain-epochs and --pretrain-until", lambda training: training.is_pretrained),
     FlagRule(("sample_size", "beta"), "--mode=mrt and rl", of_modes("mrt", "rl")),
     FlagRule(("alpha", "mrt_action_cost"), "--mode=mrt", of_modes("mrt")),
     FlagRule(("no_baseline", "scale_negative"), "--mode=rl", of_modes("rl")),
+    FlagRule(("lr_warmup",), f"--lr-schedule={WARMUP_DECAY}",
+             lambda training: training.settings.lr_schedule == WARMUP_DECAY),
+    FlagRule(("lr_decay", "lr_patience"), f"--lr-schedule={PLATEAU}",
+             lambda training: training.settings.lr_schedule == PLATEAU),
     FlagRule(("nonlin",), "--mlp", lambda training: training.model.mlp > 0),
     FlagRule(("lucky_w",), "--feat-input=0", lambda training: training.model.feat_input == 0),
 )

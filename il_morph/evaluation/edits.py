@@ -8,12 +8,12 @@ STAYS, GOES, COMES = "", "-", "+"
 
 
 def edits(prediction: Sequence[str], gold: Sequence[str]) -> str:
-    """What turns a prediction into the gold output: x stays, -x goes, +x comes, ␣ is a blank."""
+    """The edits that turn a prediction into the gold output: x stays, -x goes, +x comes, ␣ is a blank."""
     return " ".join(sign + character.replace(" ", "␣") for sign, character in edit_steps(prediction, gold))
 
 
 def edit_steps(prediction: Sequence[str], gold: Sequence[str]) -> list[tuple[str, str]]:
-    """What turns a prediction into the gold output, in as few edits as can be."""
+    """The fewest edits that turn a prediction into the gold output."""
     distances = suffix_distances(prediction, gold)
     i = j = 0
     script = []
@@ -31,12 +31,12 @@ def edit_steps(prediction: Sequence[str], gold: Sequence[str]) -> list[tuple[str
 
 
 def first_difference(prediction: Sequence[str], gold: Sequence[str]) -> int:
-    """The place, from 1, of the first symbol that is not as it should be."""
+    """The position, from 1, of the first wrong symbol."""
     return len(os.path.commonprefix([list(prediction), list(gold)])) + 1
 
 
 def suffix_distances(one: Sequence[str], other: Sequence[str]) -> list[list[int]]:
-    """Fewest deletions and insertions from each suffix of one string to each of the other."""
+    """The fewest deletions and insertions from each suffix of one sequence to each suffix of the other."""
     table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     for i in range(len(one), -1, -1):
         for j in range(len(other), -1, -1):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Optional
 
 from il_morph.data.formats import RESERVED, DataFormat, Sample
 from il_morph.data.symbols import PLAIN, PRIVATE_USE, Symbols
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL
+from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL, ActionTable
 
 
 class Index:
@@ -45,7 +46,7 @@ class Instance:
     buffer: tuple[int, ...]  # the wrapped input
     text: str  # one character for each element of the buffer
     pos: Optional[int]  # row of the POS table, None without one
-    slots: tuple[int, ...]  # rows of the feature table, 0 where the feature is absent; SOFT: where it is unseen
+    slots: tuple[int, ...]  # rows of the feature table, 0 where it is absent (a sequence: where it is unseen)
     start: int  # first position of the buffer that is read
     symbols: Symbols = field(default=PLAIN, compare=False, repr=False)  # what the characters stand for
 
@@ -79,7 +80,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> Vocabulary:
-        specials = settings.system.specials
+        specials = tuple(settings.system.special_actions)
         actions = Index(specials)
         characters = actions if settings.param_tying else Index(specials[: END + 1])
         vocabulary = cls(
@@ -91,8 +92,9 @@ class Vocabulary:
             for character in sample.input:
                 characters.add(character)
             for character in sample.output or "":
-                actions.add(character)
-                if settings.reads_outputs:
+                for symbol in settings.system.symbols_of(character):
+                    actions.add(symbol)
+                if settings.kind.reads_outputs:
                     characters.add(character)
             vocabulary._add_features(sample.tag)
         return vocabulary
@@ -113,6 +115,17 @@ class Vocabulary:
         items = self.format.features(tag)
         return (items[0], items[1:]) if self.pos is not None else ("", items)
 
+    @cached_property
+    def table(self) -> ActionTable:
+        """What the actions do; complete when the vocabulary is."""
+        return ActionTable(self.system.action, self.actions.symbols)
+
+    @property
+    def letters(self) -> list[str]:
+        """The symbols of inputs, and of outputs where these are tied, as they stand in files."""
+        return [self.symbols.symbol(symbol) for symbol in self.characters.symbols
+                if len(symbol) == 1 and symbol not in self.system.special_actions]
+
     @property
     def number_of_slots(self) -> int:
         return len(self.attributes) if self.attributes is not None else len(self.features) - 1
@@ -131,7 +144,7 @@ class Vocabulary:
         return Instance(
             sample, tuple(buffer), names[BEGIN] * both + sample.input + names[END],
             None if self.pos is None else self.pos[pos],
-            tuple(self._present(features) if self.settings.reads_features else self._slots(features)),
+            tuple(self._present(features) if self.settings.kind.reads_features else self._slots(features)),
             self.system.start(self.settings.tag_wraps), symbols,
         )
 
@@ -198,10 +211,10 @@ class Vocabulary:
     def from_dict(cls, lists: dict, settings: ModelSettings) -> Vocabulary:
         """The indices of a model file. A ValueError for what no training could have made."""
         check_names(lists, settings)
-        specials = settings.system.specials
-        actions = checked_index(lists, "actions", specials, of_characters=True)
+        specials = tuple(settings.system.special_actions)
+        actions = checked_index(lists, "actions", specials, settings.system.symbols_of)
         characters = (actions if settings.param_tying else
-                      checked_index(lists, "characters", specials[:END + 1], of_characters=True))
+                      checked_index(lists, "characters", specials[:END + 1], tuple))
         pos = checked_index(lists, "pos", [UNK_SYMBOL]) if settings.embeds_pos else None
         features = checked_index(lists, "features", [UNK_SYMBOL])
         attributes = checked_index(lists, "attributes", []) if settings.avm_feat_format else None
@@ -221,8 +234,9 @@ def check_names(lists: dict, settings: ModelSettings) -> None:
         raise ValueError("its characters and actions differ, although they are tied")
 
 
-def checked_index(lists: dict, name: str, specials: Sequence[str], of_characters: bool = False) -> Index:
-    """An index of different symbols, the special ones first; in one of characters the others are single characters."""
+def checked_index(lists: dict, name: str, specials: Sequence[str],
+                  symbols_of: Optional[Callable[[str], Sequence[str]]] = None) -> Index:
+    """An index of different symbols, the special ones first; the others are those of characters, if that is given."""
     symbols = lists[name]
     if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
         raise ValueError(f"its {name} are no list of symbols")
@@ -231,7 +245,7 @@ def checked_index(lists: dict, name: str, specials: Sequence[str], of_characters
     if len({*symbols}) < len(symbols):
         raise ValueError(f"its {name} are not all different")
     others = symbols[len(specials):]
-    if of_characters and any(len(symbol) != 1 for symbol in others):
+    if symbols_of and not all(symbol in symbols_of(symbol[-1:]) for symbol in others):
         raise ValueError(f"its {name} are not all single characters")
     refuse_unwritable(others, name)
     return Index(symbols)

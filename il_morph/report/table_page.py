@@ -1,4 +1,4 @@
-"""A table of the paper as a page: its blocks, and our accuracy drawn against the published one."""
+"""A table of the paper as a page, with a plot of our accuracy against the published one."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ Measured = tuple[PaperTable, Published, Sequence[Run]]
 
 
 def table_page(title: str, blocks: Sequence[Block], tables: Sequence[Measured]) -> str:
-    """The blocks of a table, or of several, under a title, which they need not repeat."""
+    """The blocks of one or more tables under a title, which the blocks do not repeat."""
     return page("table.html", title=title, blocks=[_described(block) for block in blocks if block != title],
                 pictures=[picture for each in tables for picture in _pictures(*each)])
 
 
 def _described(block: Block) -> dict[str, Any]:
-    """A block for the template: what it is and what it holds."""
+    """A block for the template: its kind and content."""
     if isinstance(block, Grid):
         return {"kind": "grid", "header": block.header, "rows": block.rows, "figures": figure_columns(block)}
     if isinstance(block, Remarks):
@@ -33,7 +33,7 @@ def _described(block: Block) -> dict[str, Any]:
 
 
 def _pictures(table: PaperTable, published: Published, runs: Sequence[Run]) -> Iterator[tuple[str, str]]:
-    """Title and source of a picture for each setting that has something to compare."""
+    """Title and source of a picture for each setting with something to compare."""
     comparisons = compared(table, published, runs)
     for setting in table.settings:
         if pictured(comparisons, setting):

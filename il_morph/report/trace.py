@@ -1,8 +1,8 @@
-"""A prediction step by step: what the head reads, what was done, how probable that was and what else might have been
-done; and, where the right output is known, what the expert would have done.
+"""A prediction step by step: the character under the head, the action, its probability, and the next best actions.
+If the right output is known, a trace also shows what the expert would have done.
 
 A step is *optimal* if its action is in the expert's optimal set. A *detour* still leads to the right output, with more
-edits than it takes. A *wrong* step does not: the output departs from the right one.
+edits than necessary. After a *wrong* step the output can no longer become right.
 """
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from typing import Any, Optional
 
 import numpy as np
 
-from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.data.formats import Sample
 from il_morph.data.symbols import Symbols
-from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
-from il_morph.model.search import Hypothesis
+from il_morph.model.search import Hypothesis, SearchModel
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
 from il_morph.transitions.actions import END, UNK
-from il_morph.transitions.expert import TargetTracker, optimal_actions
+from il_morph.transitions.expert import Expert, TargetTracker, optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
 COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND, IDLE_KIND = "copy", "delete", "insert", "step", "end", "idle"
@@ -32,7 +30,7 @@ RUNNERS_UP = 2
 
 @dataclass(frozen=True)
 class Edit:
-    """An action as people see it: its kind and the symbol it copies, deletes or inserts."""
+    """An action for display: its kind and the symbol it copies, deletes or inserts."""
 
     kind: str
     character: str = ""
@@ -45,15 +43,15 @@ class Edit:
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One action, taken when the head was at this place of the tape."""
+    """One action, taken with the head at this position of the tape."""
 
     at: int
-    character: str  # under the head; with soft attention the one that attention is on most
+    character: str  # under the head; with soft attention, the one with the most attention
     edit: Edit
-    probability: Optional[float]  # none where the model weighs whole sequences
+    probability: Optional[float]  # None if the model weighs whole sequences
     others: tuple[tuple[Edit, float], ...]  # the next best
-    output: str  # with what this step writes
-    optimal: tuple[Edit, ...] = ()  # what the expert would do, where there is one and the right output is known
+    output: str  # including what this step writes
+    optimal: tuple[Edit, ...] = ()  # what the expert would do, if there is one and the right output is known
     verdict: Optional[str] = None
 
 
@@ -62,7 +60,7 @@ class Trace:
     """All steps of a prediction."""
 
     sample: Sample
-    tape: tuple[str, ...]  # what the head moves over: the input, with END after it (and START before it, if it is read)
+    tape: tuple[str, ...]  # what the head moves over: the input and END (after START, if the system reads that)
     output: str
     log_probability: float
     steps: tuple[TraceStep, ...]
@@ -79,8 +77,8 @@ class Trace:
 
     @property
     def first_wrong(self) -> Optional[int]:
-        """The number, from 1, of the first step that is not one of the expert's (of a system without an expert: with
-        which the output departs from the right one)."""
+        """The number, from 1, of the first step that the expert would not take. Without an expert: of the first step
+        at which the output departs from the right one."""
         return self._first(DETOUR, WRONG)
 
     @property
@@ -92,8 +90,8 @@ class Trace:
         return next((number for number, step in enumerate(self.steps, start=1) if step.verdict in verdicts), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict].
-        """
+        """A short form for the pages: an edit is [kind, character], a step is [at, edit, probability, others, optimal,
+        verdict]."""
         symbols = {edit.character for edit in self._edits() if edit.character}
         return {
             "input": self.sample.input, "tag": self.sample.tag, "tape": [shown(character) for character in self.tape],
@@ -112,7 +110,7 @@ class Trace:
 
 
 def verdict(trace: Trace) -> str:
-    """What the right output says about a trace, as a sentence."""
+    """A sentence that compares a trace with the right output."""
     if trace.gold is None:
         return ""
     if trace.right:
@@ -141,7 +139,7 @@ def trace_best(predictor: Predictor, sample: Sample, gold: Optional[str], beam_w
 
 def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[Hypothesis],
           golds: Sequence[Optional[str]], batch_size: int = 128) -> list[Trace]:
-    """The traces of outputs that were found before, in bulk."""
+    """The traces of given outputs, computed in bulk."""
     instances = [predictor.vocabulary.instance(replace(sample, output=gold)) for sample, gold in zip(samples, golds)]
     traces = []
     for first in range(0, len(samples), batch_size):
@@ -153,12 +151,12 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     return traces
 
 
-def replay(inference: AnyInference, instances: Sequence[Instance],
+def replay(inference: SearchModel, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[tuple[int, np.ndarray]]]:
-    """What is read, and log P of all actions, at each step of each sequence. NWFST knows that of a whole one alone."""
-    if isinstance(inference, NwfstInference):
+    """The position of the head and log P of all actions at each step; NaN if the model scores whole sequences only."""
+    if inference.weighs_paths:
         return [[(position, np.full(len(inference.vocabulary.actions), np.nan))
-                 for _, position in inference.vocabulary.system.walk(sequence, instance.start, instance.end)]
+                 for _, position in inference.vocabulary.table.walk(sequence, instance.start, instance.end)]
                 for instance, sequence in zip(instances, sequences)]
     encoded, states = inference.encode(instances), inference.initial_states()
     rows = np.arange(len(instances))
@@ -183,11 +181,11 @@ def _trace(vocabulary: Vocabulary, sample: Sample, instance: Instance, hypothesi
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
         vocabulary, instance)
     steps, output, symbols = [], "", instance.symbols
-    walk = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
+    walk = vocabulary.table.walk(hypothesis.actions, instance.start, instance.end)
     for (action, position), (head, scores) in zip(walk, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
-        output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
+        output += vocabulary.table.rows[action].written(character)
         others = tuple((edit_of(vocabulary, other, character, symbols), exp(scores[other]))
                        for other in next_best(scores, action))
         probability = None if np.isnan(scores[action]) else exp(scores[action])
@@ -199,26 +197,15 @@ def _trace(vocabulary: Vocabulary, sample: Sample, instance: Instance, hypothesi
 
 
 def next_best(scores: np.ndarray, action: int) -> list[int]:
-    """The most probable actions but for the one that was taken."""
+    """The most probable actions except the one that was taken."""
     best = np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1].tolist()
     return [other for other in best if other != action and np.isfinite(scores[other])][:RUNNERS_UP]
 
 
 def edit_of(vocabulary: Vocabulary, action: int, character: str, symbols: Symbols) -> Edit:
-    """An action when `character` is under the head, with the symbol that the character stands for."""
-    edit = encoded_edit(vocabulary, action, character)
-    return replace(edit, character=symbols.symbol(edit.character))
-
-
-def encoded_edit(vocabulary: Vocabulary, action: int, character: str) -> Edit:
-    system = vocabulary.system
-    if action == END:
-        return Edit(END_KIND)
-    if action == system.copy:  # in some systems without reading it
-        return Edit(COPY_KIND if action in system.advancing else INSERT_KIND, character)
-    if action in system.advancing:
-        return Edit(DELETE_KIND, character) if "{}" in system.reading_mark[action] else Edit(STEP_KIND)
-    return Edit(INSERT_KIND, vocabulary.actions.symbols[action]) if action >= system.first_insert else Edit(IDLE_KIND)
+    """An action when `character` is under the head, with the symbol that it stands for."""
+    row = vocabulary.table.rows[action]
+    return Edit(row.kind, symbols.symbol(row.subject(character)))
 
 
 class ExpertJudge:
@@ -226,22 +213,21 @@ class ExpertJudge:
 
     def __init__(self, vocabulary: Vocabulary, instance: Instance):
         self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
-        gold = self.gold
-        self.counting = TargetTracker(gold)
-        self.expert = vocabulary.system.expert(instance.sample.input, gold, vocabulary.actions_of(gold))
+        self.counting = TargetTracker(self.gold)
+        self.expert = Expert(instance.sample.input, self.gold, vocabulary.table)
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:
-        """The optimal edits before an action, and what the action is worth. To be asked once before each action."""
+        """The optimal edits before an action, and the verdict on the action. Call it once before each action."""
         j = self.counting.place(output)
         candidates = self.expert.candidates(position - self.instance.start, j)
         optimal = optimal_actions(candidates)
         edits = tuple(self._edit(each, self.instance.text[position], j) for each in optimal)
-        if len(output) > j or action not in candidates:  # a character too many is never taken back
+        if len(output) > j or action not in candidates:  # nothing removes a superfluous character
             return edits, OPTIMAL if action in optimal else WRONG
         return edits, OPTIMAL if action in optimal else DETOUR
 
     def _edit(self, action: int, character: str, j: int) -> Edit:
-        """UNK stands for the insertion of a character that the model cannot insert."""
+        """UNK stands for inserting a character that the model cannot insert."""
         symbols = self.instance.symbols
         if action == UNK:
             return Edit(INSERT_KIND, symbols.symbol(self.gold[j]))
@@ -249,13 +235,12 @@ class ExpertJudge:
 
 
 class PrefixJudge:
-    """Judges steps of a system without an expert: is what is written the beginning of the right output?"""
+    """Judges steps of a system without an expert: is the output so far a prefix of the right one?"""
 
     def __init__(self, vocabulary: Vocabulary, instance: Instance):
         self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], Optional[str]]:
-        written = output + self.vocabulary.system.written(action, self.instance.text[position],
-                                                          self.vocabulary.actions.symbols)
+        written = output + self.vocabulary.table.rows[action].written(self.instance.text[position])
         fits = written == self.gold if action == END else self.gold.startswith(written)
         return (), None if fits else WRONG

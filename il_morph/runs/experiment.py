@@ -16,11 +16,13 @@ from il_morph import __version__
 from il_morph.bars import bar
 from il_morph.data.formats import Parts, ReadOptions, Sample, format_named, read_data, read_parts
 from il_morph.data.splitting import SplitFile, Splitting, split_in_memory
+from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
+from il_morph.model.registry import TRANSDUCER
 from il_morph.model.search import as_written, decode
-from il_morph.model.settings import NWFST, SEPARATORS, TRANSDUCER, ModelSettings, TrainingSettings
+from il_morph.model.settings import SEPARATORS, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import RunFolder, search_name
 from il_morph.runs.results_folder import ResultsFolder
@@ -53,7 +55,9 @@ class Experiment:
     results_path: str
     training: TrainingSettings
     model_flags: dict[str, Any]
-    engine: Engine
+    engine_name: Optional[str] = None  # None: the default
+    dynet_mem: int = 512
+    dynet_autobatch: bool = False
     test_path: Optional[str] = None
     reload_path: Optional[str] = None
     force: bool = False
@@ -63,6 +67,7 @@ class Experiment:
     options: ReadOptions = ReadOptions()
     splitting: Optional[Splitting] = None  # of the training file, where it is the only one
     split: Optional[SplitFile] = field(default=None, init=False)
+    engine: Engine = field(init=False)  # chosen when the model's settings are known
 
     def run(self) -> None:
         """Read, train, decode, score. Nothing is written before all input has been read."""
@@ -84,6 +89,7 @@ class Experiment:
         model, clock = self._reloaded(), Clock()
         if model is None:
             raise InputError("--mode=eval needs a model: give its path with --reload-path")
+        self.engine = engine_named(*self._engine_flags)
         parts = self._read(model)
         report_unseen(model.vocabulary, parts)
         with closing(ResultsFolder(self.results_path)) as results:
@@ -102,7 +108,9 @@ class Experiment:
         vocabulary.symbols = vocabulary.symbols.covering(parts.train)
         report_unseen(vocabulary, parts)
         report_attributes(vocabulary)
-        self._refuse(vocabulary)
+        self._check_objective(vocabulary)
+        self.engine = choose_engine(vocabulary.settings, *self._engine_flags)
+        self.engine.refuse(vocabulary.settings, self.training)
         if self.split:
             self.split.refuse_others(self.force)
         return reloaded, parts, vocabulary
@@ -189,8 +197,12 @@ class Experiment:
                                  "leave the flag out, or the --model that sets it")
         return model
 
-    def _refuse(self, vocabulary: Vocabulary) -> None:
-        """What cannot be trained."""
+    @property
+    def _engine_flags(self) -> tuple[Optional[str], int, bool]:
+        return self.engine_name, self.dynet_mem, self.dynet_autobatch
+
+    def _check_objective(self, vocabulary: Vocabulary) -> None:
+        """Not every mode trains every architecture and transition system."""
         architecture, modes = vocabulary.settings.architecture, {phase.mode for phase in phases_of(self.training)}
         if architecture != TRANSDUCER and modes != {"mle"}:
             raise InputError(f"--mode={self.training.mode}: a model with --architecture={architecture} is trained with "
@@ -198,7 +210,6 @@ class Experiment:
         if self.training.mode == "il" and not vocabulary.system.has_expert:
             raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, "
                              "INSERT and END; train the hard-attention system with --mode=mle")
-        self.engine.refuse(vocabulary.settings, self.training)
 
     def _read(self, reloaded: Optional[Model]) -> Parts:
         """Read the data, as the model of --reload-path does; its format becomes a setting of a new model."""
@@ -302,9 +313,9 @@ class RunReport:
 
 
 def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
-    """The samples that a reloaded model can learn: it has no action for a character it does not know, and NWFST does
-    not learn to read one."""
-    reads = vocabulary.settings.architecture == NWFST
+    """The samples that a reloaded model can learn: it has no action for a character it does not know, and some
+    architectures do not learn to read one."""
+    reads = not vocabulary.settings.kind.learns_unseen_inputs
     encoded = [vocabulary.symbols.encoded(sample) for sample in train]
     kept = [sample for sample, inside in zip(train, encoded)
             if UNK not in vocabulary.actions_of(inside.target + (inside.input if reads else ""))]

@@ -66,22 +66,6 @@ Request = Union[Step, StepRows, RollOut]
 Visit = Generator[Request, Any, int]
 
 
-BEFORE_END, AT_END, BEFORE_END_OR_END = range(3)  # which actions a softmax is over: see `valid_masks`
-
-
-def valid_masks(vocabulary: Vocabulary) -> np.ndarray:
-    """[kind, action]: is the action in the softmax? Before END is all that is left, then, and before but with END.
-
-    The third is that of the authors' program where the target is complete and input is left.
-    """
-    number = len(vocabulary.actions)
-    table = np.zeros((3, number), dtype=bool)
-    for kind in (BEFORE_END, AT_END):
-        table[kind, vocabulary.system.valid_actions(kind == AT_END, number)] = True
-    table[BEFORE_END_OR_END] = table[BEFORE_END] | table[AT_END]
-    return table
-
-
 class StepLoss(NamedTuple):
     """−log Σ P(a) over the optimal actions, in the softmax over a support; margins are added to the scores first."""
 
@@ -138,6 +122,9 @@ class Learner(Protocol):
 
     def begin_epoch(self, epoch: int) -> None: ...
 
+    def set_learning_rate(self, rate: float) -> None:
+        """The rate of the updates from now on."""
+
     def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
         """One update of the weights; the mean loss of the batch and how many of its samples have one."""
 
@@ -170,7 +157,7 @@ class Engine(Protocol):
 def diverged(epoch: int, reason: str) -> InputError:
     """What an engine raises when the gradient is no longer finite."""
     return InputError(f"training diverged in epoch {epoch} ({reason}): the weights are no longer finite; "
-                      "try another --optimization, --l2 or --dynet-seed")
+                      "try a lower --learning-rate, or another --optimization, --l2 or --dynet-seed")
 
 
 def reply_to(visit: Visit, serve: Callable[[Request], Any]) -> int:

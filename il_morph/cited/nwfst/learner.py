@@ -14,10 +14,11 @@ from il_morph.cited.nwfst.inference import Shape, Weights, check_alphabet, symbo
 from il_morph.cited.nwfst.lattice import LONGER, check_length
 from il_morph.cited.nwfst.network import RATE, SLOWER, DropoutMasks, NwfstNetwork
 from il_morph.errors import InputError
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.settings import CONSTANT, ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.engine import Learner, Objective
+from il_morph.training.dev_loss import GoldTeacher
+from il_morph.training.engine import Learner, Objective, SampleDecoder, Visit
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,19 @@ log = logging.getLogger(__name__)
 def is_in_lattice(instance: Instance) -> bool:
     """Is there a path that yields the output of the sample?"""
     return len(instance.sample.output or "") <= len(instance.sample.input) + LONGER
+
+
+class AllPaths:
+    """−log P of the output, whatever path yields it: there is nothing to decide, the learner sums."""
+
+    def begin_epoch(self, epoch: int) -> None:
+        """No schedule depends on the epoch."""
+
+    def visit(self, decoder: SampleDecoder) -> Visit:
+        raise TypeError("a lattice is not visited step by step")
+
+    def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
+        raise TypeError("a lattice has no gold sequences")
 
 
 class NwfstEngine:
@@ -38,7 +52,7 @@ class NwfstEngine:
             raise InputError("--architecture=nwfst reads no features: give data without them, or read it with "
                              "--no-feat-format")
         wanted = {"optimization": "SGD", "batch_size": 1, "dropout": 0.0, "l2": 0.0, "pick_loss": False,
-                  "mle_loss": "sum"}
+                  "mle_loss": "sum", "learning_rate": 0.0, "lr_schedule": CONSTANT}
         for name, value in wanted.items():
             if getattr(training, name) != value:
                 raise InputError(f"--{name.replace('_', '-')}: --architecture=nwfst leaves no choice there, its "
@@ -72,6 +86,9 @@ class NwfstLearner:
         self.rate, self.epoch = RATE, 0
         self.losses: list[float] = []  # of the epochs, the last one so far
         log.info("NWFST, %s kernels", self.network.kernels.NAME)
+
+    def set_learning_rate(self, rate: float) -> None:
+        """It has a schedule of its own."""
 
     def begin_epoch(self, epoch: int) -> None:
         if len(self.losses) > 2 and self.losses[-1] > self.losses[-2] > self.losses[-3]:
