@@ -83,22 +83,29 @@ def _flag(name: str, value: Any, known: set[str]) -> list[str]:
     return [f"{flag}={','.join(map(str, listed))}"]
 
 
-def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None) -> Scores:
+def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None,
+             output_separator: str = "") -> Scores:
     """Score the predictions in a file, or a list of outputs, against gold data, line by line: accuracy in percent, mean
     Levenshtein distance and so on. `columns`, as in `"input,features,output"`, says what is not recognised.
+    With `output_separator=" "` distances count the symbols that it separates.
     """
     from dataclasses import replace
 
-    from il_morph.commands.arguments import named_columns
-    from il_morph.data.formats import ReadOptions, read_data
+    from il_morph.commands.arguments import named_columns, separators_of
+    from il_morph.data.formats import ReadOptions, Sample, read_data
     from il_morph.errors import InputError
     from il_morph.evaluation.entries import gold_entries, read_predictions
     from il_morph.evaluation.scores import evaluate as score
 
-    data = read_data(gold, ReadOptions(columns=named_columns({"--columns": columns})), need_output=True)
+    separators = separators_of({"--output-separator": output_separator})
+    options = ReadOptions(columns=named_columns({"--columns": columns}), separators=separators)
+    data = read_data(gold, options, need_output=True)
     golds = gold_entries(data)
     if isinstance(predictions, (str, os.PathLike)):
-        return score(golds, read_predictions(predictions, data.format), data.format)
+        return score(golds, read_predictions(predictions, data.format, separators=separators), data.format, separators)
     if len(predictions) != len(golds):
         raise InputError(f"{len(predictions)} outputs for the {len(golds)} lines of {data.name}: give one for each")
-    return score(golds, [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)], data.format)
+    for entry, output in zip(golds, predictions):
+        separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
+    entries = [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)]
+    return score(golds, entries, data.format, separators)

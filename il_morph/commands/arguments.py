@@ -8,8 +8,9 @@ from typing import Any, Callable, Optional
 
 import docopt
 
-from il_morph.data.formats import ReadOptions, complaint_about_columns, format_from_flags
+from il_morph.data.formats import ReadOptions, Separators, complaint_about_columns, format_from_flags
 from il_morph.data.spelling import AS_IS, FORMS
+from il_morph.data.symbols import complaint_about_separator
 from il_morph.errors import InputError
 
 Arguments = dict[str, Any]
@@ -122,7 +123,22 @@ def read_options_of(args: Arguments) -> ReadOptions:
         raise InputError(f"{old[0]} and {new[0]} exclude each other: give one of them")
     fmt = format_from_flags(args["--sigm2017format"], args["--no-feat-format"]) if old else None
     return ReadOptions(format=fmt, columns=named_columns(args), separator=feature_separator(args),
-                       unicode=optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS)
+                       unicode=optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS,
+                       separators=separators_of(args))
+
+
+def separators_of(args: Arguments) -> Separators:
+    """What stands between symbols; commands without these flags have none."""
+    return Separators(*(optional(separator, args, flag, "") if flag in args else ""
+                        for flag in ("--input-separator", "--output-separator")))
+
+
+def separator(args: Arguments, flag: str) -> str:
+    """The value of a flag that takes what stands between symbols; an empty one is none."""
+    complaint = complaint_about_separator(args[flag])
+    if complaint:
+        raise InputError(f"{flag}={args[flag]!r}: {complaint}")
+    return args[flag]
 
 
 def named_columns(args: Arguments) -> Optional[tuple[str, ...]]:

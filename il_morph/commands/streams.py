@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 def way_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
     """How to read the data: as the model does, unless the columns are clearly in another order."""
     return ReadOptions(columns=named_columns(args), expected=predictor.format, because="the model was trained on",
-                       unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
+                       unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS),
+                       separators=predictor.separators)
 
 
 def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE) -> None:

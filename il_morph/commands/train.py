@@ -50,6 +50,9 @@ Data:
   --feature-separator=X     what separates features, for example ";" (recognised if not given)
   --unicode=FORM            as-is, or nfc or nfd to normalise all data so; kept with the model, whose inputs `il-morph
                             predict` then normalises, too (default as-is)
+  --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
+                            model (default: none, each character is a symbol)
+  --output-separator=X      the separator between the symbols of outputs, for example phonemes
 
 Network:
   --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft
@@ -154,6 +157,7 @@ from il_morph.commands.arguments import (
     parse_arguments,
     read_options_of,
     refuse_empty,
+    separator,
     usage_error,
 )
 from il_morph.commands.unused_flags import idle_settings
@@ -355,6 +359,8 @@ def flag_value(args: Arguments, declared: Field) -> Optional[Any]:
         return None
     if "choices" in bounds:
         return choice(args, flag, bounds["choices"])
+    if isinstance(declared.default, str):
+        return separator(args, flag)
     return (integer if isinstance(declared.default, int) else number)(args, flag, bounds["low"], bounds["high"])
 
 

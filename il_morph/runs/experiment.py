@@ -7,7 +7,7 @@ import logging
 import random
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, Optional
@@ -21,8 +21,8 @@ from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.registry import TRANSDUCER
-from il_morph.model.search import decode
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.search import as_written, decode
+from il_morph.model.settings import SEPARATORS, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import RunFolder, search_name
 from il_morph.runs.results_folder import ResultsFolder
@@ -105,6 +105,7 @@ class Experiment:
         reloaded = self._reloaded()
         parts = self._read(reloaded)
         vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(ModelSettings(**self.model_flags), parts)
+        vocabulary.symbols = vocabulary.symbols.covering(parts.train)
         report_unseen(vocabulary, parts)
         report_attributes(vocabulary)
         self._check_objective(vocabulary)
@@ -183,16 +184,17 @@ class Experiment:
         if self.reload_path is None:
             return None
         model = load_model(self.reload_path)
-        settings = model.vocabulary.settings.as_dict()
+        settings = asdict(model.vocabulary.settings)
         for name, value in self.model_flags.items():
             if settings[name] != value and name == "format":
                 raise InputError(f"the model {self.reload_path} reads the {settings[name]} format "
                                  f"({format_named(settings[name]).flag}), but the command line says {value} "
                                  f"({format_named(value).flag}): choose the format of the model")
             if settings[name] != value:
+                quoted = '"' if name in SEPARATORS else ""
                 raise InputError(f"--{name.replace('_', '-')}: the model {self.reload_path} was trained with "
-                                 f"{settings[name]}, the command line says {value}; leave the flag out, or the --model "
-                                 "that sets it")
+                                 f"{quoted}{settings[name]}{quoted}, the command line says {quoted}{value}{quoted}; "
+                                 "leave the flag out, or the --model that sets it")
         return model
 
     @property
@@ -215,6 +217,7 @@ class Experiment:
         if reloaded:
             options = replace(options, expected=reloaded.vocabulary.format,
                               unicode=reloaded.vocabulary.settings.unicode,
+                              separators=reloaded.vocabulary.settings.separators,
                               because=f"the model {self.reload_path} was trained on")
         train_path = None if self.training.mode == "eval" else self.train_path
         parts = self._split(options) if self.splitting else read_parts(train_path, self.dev_path, self.test_path,
@@ -232,7 +235,7 @@ class Experiment:
         own = self.test_path and read_data(self.test_path, replace(options, expected=fmt,
                                                                    because=f"{self.train_path} has"))
         return Parts(fmt, self.split.samples("train"), self.split.samples("dev"),
-                     own.samples if own else self.split.samples("test"))
+                     own.samples if own else self.split.samples("test"), options.separators)
 
     def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
         inference = inference_of(model.weights, model.vocabulary)
@@ -242,9 +245,11 @@ class Experiment:
                 if samples is None:
                     continue
                 name = f"{search_name(width)}.{part}"
-                found = decode(inference, [model.vocabulary.instance(s) for s in samples], width,
-                               self.training.decbatch_size, partial(bar, what=name, unit="batch"))
-                scored = results.write_predictions(name, model.vocabulary.format, samples, found)
+                instances = [model.vocabulary.instance(sample) for sample in samples]
+                found = as_written(decode(inference, instances, width, self.training.decbatch_size,
+                                          partial(bar, what=name, unit="batch")), instances)
+                scored = results.write_predictions(name, model.vocabulary.format, samples, found,
+                                                   model.vocabulary.settings.separators)
                 if scored:
                     scores[name] = scored.as_dict()
                     log.info("%s accuracy: %.2f", name, scored.accuracy)
@@ -311,8 +316,9 @@ def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
     """The samples that a reloaded model can learn: it has no action for a character it does not know, and some
     architectures do not learn to read one."""
     reads = not vocabulary.settings.kind.learns_unseen_inputs
-    kept = [sample for sample in train
-            if UNK not in vocabulary.actions_of(sample.target + (sample.input if reads else ""))]
+    encoded = [vocabulary.symbols.encoded(sample) for sample in train]
+    kept = [sample for sample, inside in zip(train, encoded)
+            if UNK not in vocabulary.actions_of(inside.target + (inside.input if reads else ""))]
     if not kept:
         raise InputError("no training output consists of characters that the model of --reload-path knows: "
                          "give other training data, or train a new model")

@@ -164,7 +164,7 @@ def vote(root: RunFolder, runs: Sequence[PlannedRun], name: str, parts: Parts,
     if samples[0].output is None:
         return None
     scores = score([sample.target for sample in samples], [[output] for output in outputs],
-                   [fmt.features(sample.tag)[0] for sample in samples])
+                   [fmt.features(sample.tag)[0] for sample in samples], parts.separators)
     write_atomically(root.evaluation(name), scores.as_text())
     return scores.accuracy
 
