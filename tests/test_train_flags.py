@@ -443,7 +443,9 @@ def test_dynet_mem(data, tmp_path):
 
 
 @needs_proc
-@pytest.mark.parametrize("flags", [["--il-beta=1"], ["--il-beta=0"], ["--batch-size=5"]], ids=" ".join)
+@pytest.mark.parametrize("flags", [
+    pytest.param(["--il-beta=1"], marks=pytest.mark.slow), ["--il-beta=0"],
+    pytest.param(["--batch-size=5"], marks=pytest.mark.slow)], ids=" ".join)
 def test_dynet_autobatch(data, tmp_path, known, flags):
     _, autobatch, _ = measured(data, tmp_path / "batched", "--dynet-autobatch=1", *flags)
     assert autobatch == 1
