@@ -9,7 +9,7 @@ import il_morph
 PACKAGE = Path(il_morph.__file__).parent
 ROOMS = ["data", "transitions", "evaluation", "model", "training", "engines", "cited", "runs", "reproduction", "report",
          "commands"]
-GROUND = {"errors", "files", "bars", "limits", "run_folder"}  # modules that every room may import
+GROUND = {"errors", "files", "bars", "limits", "run_folder", "values"}  # modules that every room may import
 NEVER = {"reproduction": {"transitions", "training", "engines"}, "report": {"engines"}}  # though they stand to the left
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "sample" not in path.parts)
 

@@ -600,7 +600,7 @@ def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
 
 
 def code_version(project, folder):
-    program = "from il_morph.reproduction.commit import code_version; print(code_version())"
+    program = "from il_morph.runs.commit import code_version; print(code_version())"
     return subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(project)}, cwd=folder,
                           capture_output=True, text=True, check=True).stdout.strip()
 

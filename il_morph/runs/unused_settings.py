@@ -1,15 +1,17 @@
-"""Flags of `il-morph train` that have no effect in the training that is asked for.
+"""Settings that have no effect in the training that is asked for.
 
 The authors' program takes them all in every mode, and scripts that were written for it give them: they are no error,
 but worth a word.
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Callable
 
+from il_morph.engines import DYNET, default_engine
 from il_morph.model.settings import NWFST, ModelSettings, TrainingSettings
+from il_morph.runs.spec import RunSpec, flag
 from il_morph.training.phases import phases_of
 
 
@@ -63,15 +65,21 @@ RULES = (
 OF_DECODING = {"mode", "beam_widths", "decbatch_size"}  # what --mode=eval has, too
 
 
-def idle_settings(given: Collection[str], settings: TrainingSettings,
-                  model: ModelSettings) -> Iterator[tuple[str, str]]:
-    """Of the given settings those without effect, each with what it is of."""
-    training = FlagContext(settings, model)
-    for name in given:
-        if settings.mode == "eval" and name in TrainingSettings.__dataclass_fields__:
-            if name not in OF_DECODING:
-                yield name, "training, and --mode=eval trains nothing"
-            continue
-        broken = next((rule for rule in RULES if name in rule.names and not rule.holds(training)), None)
-        if broken:
-            yield name, broken.of
+def unused(spec: RunSpec) -> Iterator[str]:
+    """A sentence for each setting that is asked for and has no effect. With a model to start from, its settings have
+    none of their own."""
+    training = FlagContext(spec.training, ModelSettings(**spec.network))
+    settings = [TrainingSettings] if spec.reload_path else [TrainingSettings, ModelSettings]
+    for name, value in [item for each in settings for item in spec.explicit(each).items()]:
+        of = _belongs_to(name, training)
+        if of:
+            yield f"{flag(name, value).split('=')[0]} has no effect here: it is of {of}"
+    if spec.dynet_mem is not None and (spec.engine or default_engine()) != DYNET:
+        yield "--dynet-mem has no effect here: it is of --engine=dynet"
+
+
+def _belongs_to(name: str, training: FlagContext) -> str:
+    """What a setting is of, in words, if this training does not have it."""
+    if training.settings.mode == "eval" and name in TrainingSettings.__dataclass_fields__:
+        return "" if name in OF_DECODING else "training, and --mode=eval trains nothing"
+    return next((rule.of for rule in RULES if name in rule.names and not rule.holds(training)), "")
