@@ -42,9 +42,10 @@ def choice(flag: str, value: Any, choices: Sequence[str]) -> str:
     return value
 
 
-def switch(flag: str, value: Any) -> bool:
+def switch(name: str, value: Any) -> bool:
+    """On or off: only Python can give something else."""
     if not isinstance(value, bool):
-        raise bad_value(flag, value, "True or False")
+        raise bad_value(name, value, "True or False")
     return value
 
 

@@ -16,7 +16,7 @@ from il_morph.data.read_options import named_columns
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.settings import MAX_BEAM_WIDTH
-from il_morph.runs.spec import MAX_SEED, OTHERS, SETTINGS, RunSpec, flag_of
+from il_morph.runs.spec import MAX_SEED, OTHERS, SETTINGS, RunSpec, flag, flag_of
 from il_morph.transitions.aligners import ALIGNERS
 from il_morph.values import bad_value, choice, integer, number, switch
 
@@ -28,7 +28,8 @@ MOST_SEEDS = 1000
 
 def make_spec(train: PathLike, dev: Optional[PathLike], results: PathLike, asked: Mapping[str, Any]) -> RunSpec:
     paths = {"TRAIN-PATH": train, "DEV-PATH": dev, "RESULTS-PATH": results}
-    given = {name: value_of(DECLARED[name], value) for name, value in under_one_name(asked).items()}
+    wanted = under_one_name(asked)
+    given = {name: value_of(DECLARED[name], wanted[name]) for name in DECLARED if name in wanted}
     return RunSpec(*(None if path is None else path_of(name, path) for name, path in paths.items()),  # type: ignore
                    settings={name: value for name, value in given.items() if name in SETTINGS},
                    **{name: value for name, value in given.items() if name in OTHERS})
@@ -42,10 +43,11 @@ def under_one_name(asked: Mapping[str, Any]) -> dict[str, Any]:
         name, value = renamed(given, value)
         if value is None or (value is False and not DECLARED[name].default):
             continue
+        asked_for = flag(name, value) if name == "aligner" else flag_of(given)
         if name in found and found[name] != value:
-            both = sorted([said[name], flag_of(given)], key=lambda flag: flag.startswith("--no-"))
+            both = sorted([said[name], asked_for], key=lambda word: (word.startswith("--no-"), word))
             raise InputError(f"{both[0]} and {both[1]} exclude each other: give one of them")
-        found[name], said[name] = value, flag_of(given)
+        found[name], said[name] = value, asked_for
     return found
 
 
@@ -55,34 +57,34 @@ def renamed(name: str, value: Any) -> tuple[str, Any]:
     if name in DECLARED:
         return name, value
     if name.startswith("align_") and aligner in ALIGNERS:
-        return "aligner", aligner if value is not None and switch(flag_of(name), value) else None
+        return "aligner", aligner if value is not None and switch(name, value) else None
     if opposite in SWITCHES:
-        return opposite, None if value is None else not switch(flag_of(name), value)
-    similar = difflib.get_close_matches(name, DECLARED, n=1)
+        return opposite, None if value is None else not switch(name, value)
+    similar = difflib.get_close_matches(name, [*DECLARED, "seeds", "jobs"], n=1)
     raise InputError(f"{name}: {f'did you mean {similar[0]}?' if similar else 'there is no such argument'}")
 
 
 def value_of(declared: Field, value: Any) -> Any:
     """The value of a setting or flag, from text or from Python."""
-    flag, bounds, kind = flag_of(declared.name), declared.metadata, type(declared.default)
+    spelt, bounds, kind = flag_of(declared.name), declared.metadata, type(declared.default)
     if declared.name == "tag_wraps" and value == "none":
         raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
     if "choices" in bounds:
-        return choice(flag, value, bounds["choices"])
+        return choice(spelt, value, bounds["choices"])
     if "low" in bounds:
         level = 1 if value is True and declared.name in LEVELS else value
-        return (number if kind is float else integer)(flag, level, bounds["low"], bounds["high"])
+        return (number if kind is float else integer)(spelt, level, bounds["low"], bounds["high"])
     if kind is bool:
-        return switch(flag, value)
+        return switch(declared.name, value)
     lists: dict[str, Callable] = {"beam_widths": beam_widths, "columns": named_columns, "feature_separator": str}
-    return lists[declared.name](value) if declared.name in lists else path_of(flag, value)
+    return lists[declared.name](value) if declared.name in lists else path_of(spelt, value)
 
 
-def path_of(flag: str, path: PathLike) -> str:
+def path_of(name: str, path: PathLike) -> str:
     """A path that a script left empty is none, and not one that was left out."""
     text = os.fspath(path)
     if not text:
-        raise InputError(f"{flag} is empty: give a path")
+        raise InputError(f"{name} is empty: give a path")
     return text
 
 

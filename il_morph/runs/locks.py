@@ -83,7 +83,8 @@ class FileLock:
             self.descriptor = None
 
     def __enter__(self) -> FileLock:
-        self.acquire()
+        if self.descriptor is None:
+            self.acquire()
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Optional
 
@@ -52,10 +51,10 @@ def start_training(task: Task, wait: bool = True, own_group: bool = False) -> Op
 def forget(runs: Sequence[RunFolder]) -> None:
     """Let runs start over, finished or interrupted; none where another process trains."""
     there = [results for results in runs if results.path.is_dir()]
-    with ExitStack() as stack:
-        for results in there:
-            stack.callback(lock_of(results).release)
-        for results in there:
+    for results in there:
+        lock_of(results).release()
+    for results in there:
+        with lock_of(results):
             results.stats.unlink(missing_ok=True)
             results.checkpoint.unlink(missing_ok=True)
 
