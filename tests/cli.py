@@ -136,7 +136,7 @@ def training_arguments(data: Data, folder: Path, flags, layout: str = "", defaul
 
 def il_morph(*arguments: str, **options) -> subprocess.CompletedProcess:
     """Run the command in a process of its own; its stdout and stderr are text."""
-    return subprocess.run([sys.executable, "-m", "il_morph", *arguments], cwd=ROOT, encoding="utf-8", timeout=300,
+    return subprocess.run([sys.executable, "-m", "il_morph", *arguments], cwd=ROOT, encoding="utf-8",
                           capture_output=True, **options)
 
 

@@ -1,9 +1,11 @@
 """Fixtures of all tests: tiny data, models trained on it."""
 import itertools
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from il_morph.commands import main
 from tests.cli import Data, Run, il_morph, training_arguments
@@ -14,6 +16,10 @@ except ImportError:
     pass
 else:  # DyNet takes its settings once per process, when it is first imported; its pools must not grow
     dynet_config.set(random_seed=1, mem=512)
+
+# No test depends on how busy the machine is
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # Shells let what they start in the background ignore Ctrl-C, and so would the commands that are tested
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -50,3 +56,29 @@ def train(data, tmp_path):
         return Run(folder)
 
     return run
+
+
+# What is left out
+
+LEFT_OUT = "slow: bin/test.sh --all runs it"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run the slow tests too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason=LEFT_OUT))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many tests were skipped for which reason."""
+    reports = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2].replace("Skipped: ", "", 1) for report in reports)
+    if reasons:
+        terminalreporter.section("skipped")
+    for reason, number in reasons.most_common():
+        terminalreporter.line(f"{number:5} {reason}")

@@ -21,7 +21,7 @@ class PlannedInDynet:
         number = len(self.vocabulary.actions)
         self.masks = np.full((3, number), MASKED)
         for mask, at_end in enumerate((False, True, False)):
-            self.masks[mask, self.vocabulary.system.valid_actions(at_end, number)] = 0
+            self.masks[mask, self.vocabulary.table.valid_actions(at_end)] = 0
         self.masks[2, END] = 0
 
     def batch_loss(self, plans) -> dy.Expression:

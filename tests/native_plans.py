@@ -21,10 +21,10 @@ def random_path(vocabulary: Vocabulary, instance: Instance, chance: Random, long
     """Valid actions up to END, half of them reading or ending where that is valid."""
     position, actions = instance.start, []
     while END not in actions and len(actions) < longest:
-        valid = vocabulary.system.valid_actions(position == instance.end, len(vocabulary.actions))
-        reading = [action for action in valid if action < vocabulary.system.first_insert]
+        valid = vocabulary.table.valid_actions(position == instance.end)
+        reading = [action for action in valid if not vocabulary.table.inserts[action]]
         actions.append(chance.choice(chance.choice([reading, valid])))
-        position += actions[-1] in vocabulary.system.advancing
+        position = vocabulary.table.advance(position, actions[-1])
     return actions
 
 
@@ -32,7 +32,7 @@ def positions_of(vocabulary: Vocabulary, instance: Instance, actions: Sequence[i
     """Where each action is taken."""
     positions = [instance.start]
     for action in actions[:-1]:
-        positions.append(positions[-1] + (action in vocabulary.system.advancing))
+        positions.append(vocabulary.table.advance(positions[-1], action))
     return positions
 
 
@@ -68,7 +68,7 @@ def plan_of(kind: str, vocabulary: Vocabulary, instance: Instance, seed: int = 0
 
 def step_loss(kind: str, vocabulary: Vocabulary, action: int, at_end: bool, chance: Random):
     """A StepLoss in which this action is optimal, or support and targets of a regression."""
-    valid = vocabulary.system.valid_actions(at_end, len(vocabulary.actions))
+    valid = vocabulary.table.valid_actions(at_end)
     if kind == "mse":
         return int(at_end), np.array([chance.uniform(-1, 0) for _ in vocabulary.actions.symbols], dtype=np.float32)
     support = 1 if at_end else chance.choice([0, 2])

@@ -64,8 +64,8 @@ def random_actions(vocabulary: Vocabulary, instance: Instance, longest: int = 20
     """Valid actions up to END, half of them reading or ending where that is valid."""
     chance, position, actions = Random(instance.text), instance.start, []
     while END not in actions and len(actions) < longest:
-        valid = vocabulary.system.valid_actions(position == instance.end, len(vocabulary.actions))
-        reading = [action for action in valid if action < vocabulary.system.first_insert]
+        valid = vocabulary.table.valid_actions(position == instance.end)
+        reading = [action for action in valid if not vocabulary.table.inserts[action]]
         actions.append(chance.choice(chance.choice([reading, valid])))
-        position = vocabulary.system.advance(position, actions[-1])
+        position = vocabulary.table.advance(position, actions[-1])
     return actions

@@ -9,8 +9,8 @@ from il_morph.model.inference import Inference
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import Step, reply_to
 from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
-from il_morph.transitions.actions import END, MAX_ACTIONS
-from il_morph.transitions.expert import DELETE, Expert, matched, optimal_actions
+from il_morph.transitions.actions import DELETE, END, MAX_ACTIONS
+from il_morph.transitions.expert import Expert, matched, optimal_actions
 from tests.random_models import random_model
 from tests.steps import OneByOne
 
@@ -22,7 +22,7 @@ NETWORKS = {"coupled": {}, "vanilla": {"vanilla_lstm": True}, "close": {"tag_wra
 def reading_model(seed, **settings):
     """Random weights that like to read on and to end, so that roll-outs end sooner or later."""
     model = random_model(seed, scale=1.2, samples=PAIRS, **settings)
-    model.weights["output.b"][[END, *model.vocabulary.system.advancing]] += 3
+    model.weights["output.b"][[END, *model.vocabulary.table.reads.nonzero()[0]]] += 3
     return model
 
 
@@ -53,13 +53,13 @@ class Walk:
 
     def __init__(self, served, model, sample, exact, **options):
         vocabulary = model.vocabulary
-        self.system, self.symbols = vocabulary.system, vocabulary.actions.symbols
+        self.system, self.table = vocabulary.system, vocabulary.table
         self.instance = vocabulary.instance(sample)
         self.decoder, self.serve = served(model, self.instance)
-        self.expert = Expert(sample.input, sample.output, vocabulary.actions_of(sample.output))
+        self.expert = Expert(sample.input, sample.output, vocabulary.table)
         settings = TrainingSettings(il_loss="softmax-margin" if exact else "nll", **options)
-        edits = edits_of_actions(self.system, len(vocabulary.actions), settings.il_rules == "program")
-        self.rollouts = RollOuts(self.decoder, sample.output, self.system, self.symbols, settings, edits)
+        edits = edits_of_actions(vocabulary.table, settings.il_rules == "program")
+        self.rollouts = RollOuts(self.decoder, sample.output, vocabulary.table, settings, edits)
         self.at = Configuration(self.decoder.initial_state(), self.instance.start)
         self.history, self.j = [], 0
 
@@ -75,9 +75,9 @@ class Walk:
 
     def take(self, action):
         self.rollouts.advance(action)
-        written = self.system.written(action, self.instance.text[self.at.position], self.symbols)
-        self.j = matched(self.expert.target, written, self.j)
-        self.at = self.at.after(action, written, self.system)
+        row, head = self.table.rows[action], self.instance.text[self.at.position]
+        self.j = matched(self.expert.target, row.written(head), self.j)
+        self.at = self.at.after(row, head)
         self.history.append(action)
 
 

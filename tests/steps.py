@@ -12,14 +12,14 @@ from il_morph.model.vocabulary import Instance
 
 def step_log_probabilities(model: Any, instance: Instance, actions: Sequence[int]) -> np.ndarray:
     """The log probabilities of the valid actions at each step of a sequence; 0 for invalid ones."""
-    system, number = model.vocabulary.system, len(model.vocabulary.actions)
+    table, number = model.vocabulary.table, len(model.vocabulary.actions)
     state, position, rows = model.begin(instance), instance.start, []
-    for last, action in zip((system.initial_action, *actions), actions):
+    for last, action in zip((model.vocabulary.system.initial_action, *actions), actions):
         state, scores = model.step(state, last, position)
-        valid = system.valid_actions(position == instance.end, number)
+        valid = table.valid_actions(position == instance.end)
         rows.append(np.zeros(number))
         rows[-1][valid] = np.asarray(scores)[valid]
-        position = min(system.advance(position, action), instance.end)
+        position = min(table.advance(position, action), instance.end)
     return np.array(rows)
 
 

@@ -16,7 +16,7 @@ FILES = {
 
 
 def benchmark(*arguments):
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=900)
+    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,7 @@ def rows(printed, name, figures):
     return len(re.findall(rf"^  {name}" + r" +[\d.]+" * figures, printed, re.M))
 
 
+@pytest.mark.slow
 def test_every_engine_trains_and_is_compared(printed):
     for name in ("CA-D", "CA-R", "CA"):
         for epochs in ("first epoch", "epochs 1 to 1"):
@@ -52,34 +53,40 @@ def test_every_engine_trains_and_is_compared(printed):
     assert rows(printed, "CA-[DR], epochs 1 to 3", 3) == 4
 
 
+@pytest.mark.slow
 def test_batches_and_phases_are_measured(printed):
     for size in (1, 5, 32):
         assert rows(printed, f"CA-D, batch size {size}", 2) == 1
     assert rows(printed, "CA-[DR]", 6) == 2
 
 
+@pytest.mark.slow
 def test_decoding_gives_the_outputs_of_the_stock_model(printed):
     for search in ("greedy", "beam 4"):
         assert rows(printed, search, 3) == 2
     assert printed.count("2 of 2 outputs the same") == 4
 
 
+@pytest.mark.slow
 def test_growth_is_measured_for_both_engines(printed):
     for number, quantity in ((5, "characters"), (3, "symbols"), (3, "features")):
         assert rows(printed, rf"CA-[DR], \d+ {quantity}", 3) == 2 * number
     assert rows(printed, r"\d+ symbols", 1) == 3
 
 
+@pytest.mark.slow
 def test_commands_are_measured_for_both_engines(printed):
     assert re.search(r"il-morph predict.*: [\d.]+ s", printed)
     for name in ("Russian, 1 epochs?, s by the clock", "Russian, 1 epochs?, s of CPU", "Finnish, 1 epoch, peak MB"):
         assert rows(printed, name, 3) == 1
 
 
+@pytest.mark.slow
 def test_each_requirement_says_whether_it_holds(printed):
     assert len(re.findall(r"^  (?:yes|NO) .*: [\d.]+ \([<>]= [\d.]+\)$", printed, re.M)) == 21
 
 
+@pytest.mark.slow
 def test_some_sections_alone(data):
     pytest.importorskip("dynet")
     pytest.importorskip("numba")
@@ -110,6 +117,7 @@ def test_data_that_are_not_there(arguments, message, tmp_path):
     assert process.stdout == ""
 
 
+@pytest.mark.slow
 def test_the_cited_systems_are_measured(printed):
     """Training and greedy search; NWFST with both kinds of kernels."""
     for name in ("HA", "SOFT", "HACM", "HAEM"):

@@ -87,6 +87,7 @@ def test_a_training_that_is_interrupted_after_every_epoch_ends_too(data, tmp_pat
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_time_loses_no_more_than_an_epoch(data, tmp_path):
     flags = [*SMALL, "--engine=native", "--sigm2017format", "--dynet-seed=1", "--epochs=60", "--patience=60",
              data("train"), data("dev")]

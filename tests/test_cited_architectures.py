@@ -4,32 +4,24 @@ import pytest
 
 from experiments.benchmark.simple_search import beam, greedy
 from il_morph.data.formats import Sample
-from il_morph.model.architectures import KINDS, architecture_of, inference_of
+from il_morph.model.architectures import architecture_of, inference_of
 from il_morph.model.modelfile import Model, load_model, save_model
 from il_morph.model.predictor import Predictor
+from il_morph.model.registry import ARCHITECTURES, CITED, TRANSDUCER, kind_named
 from il_morph.model.search import decode, describe, execute
-from il_morph.model.settings import (
-    ARCHITECTURES,
-    FIXED,
-    HACM,
-    HAEM_2017,
-    NWFST,
-    PRESETS,
-    SOFT,
-    TRANSDUCER,
-    ModelSettings,
-)
+from il_morph.model.settings import PRESETS, ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.terminal import trace_text
 from il_morph.report.trace import trace_best
 from il_morph.training.dev_loss import GoldTeacher, step_losses
-from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, STEP, UNK
-from il_morph.transitions.systems import CITED_SYSTEMS
-from tests.random_models import SAMPLES, SMALL, instances_of, random_actions
+from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, HEAD, STEP, UNK
+from il_morph.transitions.systems import SYSTEMS
+from tests.random_models import SAMPLES, SMALL, instances_of, random_actions, random_model
 from tests.steps import OneByOne, step_log_probabilities
 from tests.test_inference import bulk_log_probabilities, edge_cases
 
 TOLERANCE = 1e-5
+SOFT, HACM, HAEM_2017, NWFST = CITED
 SMALL_SOFT = {"architecture": SOFT, "feat_input": 6}
 VARIANTS = {
     "soft": {**SMALL_SOFT, "format": "sigmorphon2016"},
@@ -48,7 +40,8 @@ VARIANTS = {
 
 
 def cited_settings(**settings) -> ModelSettings:
-    return ModelSettings(**{"format": "sigmorphon2017", **SMALL, **FIXED[settings["architecture"]], **settings})
+    fixed = kind_named(settings["architecture"]).fixed
+    return ModelSettings(**{"format": "sigmorphon2017", **SMALL, **fixed, **settings})
 
 
 def cited_model(seed=0, scale=0.8, samples=(), **settings) -> Model:
@@ -66,7 +59,7 @@ def inference(model):
 def dynet_network(model):
     """The model in DyNet; where that is not installed the test is skipped."""
     pytest.importorskip("dynet")
-    from il_morph.engines.dynet.networks import network_of
+    from il_morph.engines.dynet.network import network_of
 
     network = network_of(model.vocabulary)
     network.set_weights(model.weights)
@@ -83,7 +76,8 @@ def dynet_losses(network, instance, sequences):
 
 def learnable(model, instances):
     """Without those in which HACM must copy an unseen character, whatever it learns."""
-    return [instance for instance in instances if model.vocabulary.system.copy != UNK or UNK not in instance.buffer]
+    copies_unseen = model.vocabulary.table.rows[UNK].writes is HEAD
+    return [instance for instance in instances if not copies_unseen or UNK not in instance.buffer]
 
 
 @pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
@@ -183,7 +177,7 @@ def test_probabilities_of_the_valid_actions_sum_to_one(settings):
         for last, action in zip((model.vocabulary.system.initial_action, *actions), actions):
             state, scores = numpy_model.step(state, last, position)
             assert np.exp(scores).sum() == pytest.approx(1, abs=TOLERANCE)
-            position = model.vocabulary.system.advance(position, action)
+            position = model.vocabulary.table.advance(position, action)
 
 
 @pytest.mark.parametrize("name", ["soft", "hacm", "haem"])
@@ -208,17 +202,22 @@ def test_a_model_file_gives_the_same_model_back(settings, tmp_path):
 
 
 def test_every_architecture_is_complete():
-    assert tuple(KINDS) == ARCHITECTURES
-    assert set(FIXED) == set(ARCHITECTURES)
-    assert {TRANSDUCER, NWFST, *CITED_SYSTEMS} == set(ARCHITECTURES), "NWFST has one system, the others theirs"
+    kinds = {name: kind_named(name) for name in ARCHITECTURES}
+    assert all(callable(kind.architecture) and callable(kind.inference) for kind in kinds.values())
+    assert all((name == TRANSDUCER) == (not kind.fixed) for name, kind in kinds.items())
+    own = {kind.system.name: name for name, kind in kinds.items() if kind.system}
+    assert own == {name: name for name in CITED if name != NWFST}, "NWFST has one of the core, the others theirs"
+    assert not own.keys() & SYSTEMS.keys()
     assert {preset.get("architecture", TRANSDUCER) for preset in PRESETS.values()} == set(ARCHITECTURES)
 
 
 def test_every_architecture_that_takes_steps_has_a_network_in_dynet():
     pytest.importorskip("dynet")
-    from il_morph.engines.dynet.networks import NETWORKS
+    from il_morph.engines.dynet.network import network_of
 
-    assert tuple(NETWORKS) == tuple(name for name in ARCHITECTURES if name != NWFST)
+    models = [cited_model(**VARIANTS[name]) for name in ("soft", "hacm", "haem")] + [random_model(0)]
+    networks = {model.vocabulary.settings.architecture: type(network_of(model.vocabulary)) for model in models}
+    assert {*networks} == {*ARCHITECTURES} - {NWFST} and len({*networks.values()}) == len(networks)
 
 
 # What each of them promises
@@ -330,7 +329,7 @@ def test_hacm_writes_an_unseen_character_and_steps_over_it():
 def test_hacm_stays_at_the_end_whatever_it_steps():
     model = cited_model(**VARIANTS["hacm"])
     instance = model.vocabulary.instance(Sample("wa", "V;PST", None))
-    walked = list(CITED_SYSTEMS[HACM].walk([STEP] * 6, instance.start, instance.end))
+    walked = list(model.vocabulary.table.walk([STEP] * 6, instance.start, instance.end))
     assert [position for _, position in walked] == [0, 1, 2, 3, 3, 3]
     assert execute([STEP] * 6 + [model.vocabulary.actions["k"]], instance, model.vocabulary) == "k"
 
@@ -394,10 +393,10 @@ def test_haem_ignores_an_unseen_feature_and_weighs_a_present_one():
 
 
 def test_gold_sequences_of_the_cited_systems():
-    assert CITED_SYSTEMS[SOFT].gold("walk〰〰", "walked") == [*"walked", "⟫"]
-    assert CITED_SYSTEMS[SOFT].gold("geese", "goose〰"[:5]) == [*"goose", "⟫"]
-    assert CITED_SYSTEMS[HACM].gold("ab〰", "acd") == ["<STEP>", "a", "<STEP>", "c", "d", "<STEP>", "⟫"]
-    assert CITED_SYSTEMS[HAEM_2017].gold("ab〰", "acd", "close") == ["<COPY>", "<DEL>", "c", "d", "⟫"]
+    assert kind_named(SOFT).system.gold("walk〰〰", "walked") == [*"walked", "⟫"]
+    assert kind_named(SOFT).system.gold("geese", "goose〰"[:5]) == [*"goose", "⟫"]
+    assert kind_named(HACM).system.gold("ab〰", "acd") == ["<STEP>", "a", "<STEP>", "c", "d", "<STEP>", "⟫"]
+    assert kind_named(HAEM_2017).system.gold("ab〰", "acd", "close") == ["<COPY>", "<DEL>", "c", "d", "⟫"]
 
 
 def test_soft_says_what_its_attention_is_on():

@@ -232,7 +232,7 @@ def test_the_picture_says_how_far_votes_are_off(files, tmp_path, compare):
 def test_a_picture_needs_matplotlib(files, tmp_path, compare, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     process = compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
-    assert process.returncode == 2 and "pictures need matplotlib: pip install 'il-morph[report]'" in process.stderr
+    assert process.returncode == 2 and "pictures need matplotlib: pip install matplotlib" in process.stderr
     assert process.stdout == "" and not (tmp_path / "p.svg").exists()
 
 
@@ -274,7 +274,7 @@ def test_every_model_of_a_table_is_found_among_the_published_results(name, tmp_p
     """A run of each model finds something to be compared with, in what the script makes of the published results."""
     script = ROOT / "experiments" / "tools" / "published.py"
     made = subprocess.run([sys.executable, script, SHARED / "reference", f"--output={make(tmp_path)}"],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     table = load_table(name)
     language = next(iter(table.languages))

@@ -20,7 +20,7 @@ def completed(*words: str, folder=ROOT) -> list:
         COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}
         [ "$(complete -p il-morph)" = "complete -F _il_morph il-morph" ] && _il_morph
         printf '%s\\n' "${{COMPREPLY[@]}}" """
-    process = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    process = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True)
     assert process.returncode == 0 and process.stderr == "", process.stderr
     return process.stdout.splitlines()
 
@@ -58,8 +58,7 @@ def test_every_flag_of_a_usage_text_is_offered(command):
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
 def test_zsh_understands_its_script():
     line = "autoload -U compinit; compinit -D; eval \"$(cat)\"; print $_comps[il-morph]"
-    process = subprocess.run(["zsh", "-c", line], input=completion.zsh_script(), capture_output=True, text=True,
-                             timeout=60)
+    process = subprocess.run(["zsh", "-c", line], input=completion.zsh_script(), capture_output=True, text=True)
     assert (process.returncode, process.stdout, process.stderr) == (0, "_il_morph\n", "")
 
 

@@ -282,12 +282,13 @@ def outcomes_of_mutations(path, chance: Random, number: int, load, use) -> list:
     return outcomes
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
 def test_no_mutation_of_a_model_leads_to_anything_but_an_error(path, seed):
     save_model(path, random_model(samples=[Sample("walk", "V;PST", "walked"), Sample("ox", "N;PL", "oxen")]))
     assert outcomes_of_mutations(path, Random(seed), 150, load_model, use_model).count("refused") > 75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["soft", "hacm", "haem", "nwfst"])
 def test_no_mutation_of_a_model_of_a_cited_system_does_either(path, name):
     model = nwfst_model() if name == "nwfst" else cited_model(
@@ -298,6 +299,7 @@ def test_no_mutation_of_a_model_of_a_cited_system_does_either(path, name):
     assert outcomes_of_mutations(path, Random(name), 150, load_model, use).count("refused") > 75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_no_mutation_of_a_checkpoint_leads_to_anything_but_an_error(interrupted, seed):
     path, go_on = interrupted

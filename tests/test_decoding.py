@@ -10,7 +10,7 @@ from il_morph.model.inference import Inference
 from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode, describe, execute
-from il_morph.transitions.actions import END, MAX_ACTIONS
+from il_morph.transitions.actions import COPY, END, MAX_ACTIONS
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_model
 from tests.steps import OneByOne, step_log_probabilities
 
@@ -21,7 +21,7 @@ WORDS = ["", "a", "walk", "mouse", "sing", "go on", "tüll", "mousemousemouse", 
 def ending_model(seed=0, **network):
     """Random weights that like to read on and to end, so that searches end sooner or later."""
     model = random_model(seed, scale=1.2, **network)
-    model.weights["output.b"][[END, *model.vocabulary.system.advancing]] += 2
+    model.weights["output.b"][[END, *model.vocabulary.table.reads.nonzero()[0]]] += 2
     return model
 
 
@@ -132,8 +132,7 @@ def test_unfinished_hypotheses_count_only_where_none_has_ended():
 def test_unseen_characters_can_be_copied():
     model = random_model()
     instance, = instances_of(model, [Sample("ü", "V;PST", None)])
-    copy = model.vocabulary.system.copy
-    assert execute([copy, END], instance, model.vocabulary) == "ü"
+    assert execute([COPY, END], instance, model.vocabulary) == "ü"
 
 
 def actions_of(model, *symbols):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from il_morph.transitions.actions import COPY, DELETE, END
+from il_morph.transitions.actions import COPY, DELETE, END, ActionTable
 from il_morph.transitions.expert import (
     BETA,
     Expert,
@@ -30,7 +30,8 @@ class Letters:
     """The letters of a pair as INSERT actions."""
 
     def __init__(self, *strings):
-        self.symbols = [*SYSTEM.specials, *sorted(set("".join(strings)))]
+        self.symbols = [*SYSTEM.special_actions, *sorted(set("".join(strings)))]
+        self.table = ActionTable(SYSTEM.action, self.symbols)
 
     def actions_of(self, text):
         return [self.symbols.index(character) for character in text]
@@ -40,7 +41,7 @@ class Letters:
         return names.get(action) or f"INSERT({self.symbols[action]})"
 
     def valid(self, at_end):
-        return SYSTEM.valid_actions(at_end, len(self.symbols))
+        return self.table.valid_actions(at_end)
 
     def regrets(self, costs, at_end=False):
         """Of the valid actions."""
@@ -51,7 +52,7 @@ class Letters:
 
     def execute(self, x, i, action):
         """The new position and what was written."""
-        return SYSTEM.advance(i, action), SYSTEM.written(action, x[i:i + 1], self.symbols)
+        return self.table.advance(i, action), self.table.rows[action].written(x[i:i + 1])
 
 
 def brute_force_cost(x, t):
@@ -76,7 +77,7 @@ CASES = sorted((SHARED / "reference").glob("expert_cases*.jsonl"))
 
 def state_of(case):
     letters = Letters(case["input"], case["target"], case["output"])
-    expert = Expert(case["input"], case["target"], letters.actions_of(case["target"]))
+    expert = Expert(case["input"], case["target"], letters.table)
     return letters, expert.candidates(case["position"], matched(case["target"], case["output"]))
 
 
@@ -109,7 +110,7 @@ def test_the_example_of_the_paper():
 
 @given(words, words)
 def test_edit_costs_are_those_of_a_brute_force_search(x, t):
-    assert edit_costs(x, t) == brute_force_cost(x, t)
+    assert edit_costs(x, t, Letters(x, t).table) == brute_force_cost(x, t)
 
 
 @pytest.mark.parametrize("output, contained", [("", 0), ("wal", 3), ("wad", 2), ("dwa", 2), ("walkedd", 6)])
@@ -137,16 +138,16 @@ def follow(expert, letters, choose, i=0, output=""):
 @given(words, words, st.randoms(use_true_random=False))
 def test_any_optimal_actions_lead_to_the_target_with_the_fewest_edits(x, target, random):
     letters = Letters(x, target)
-    expert = Expert(x, target, letters.actions_of(target))
+    expert = Expert(x, target, letters.table)
     actions, output = follow(expert, letters, random.choice)
     assert output == target
-    assert sum(map(SYSTEM.cost, actions)) == expert.costs[0][0]
+    assert sum(letters.table.costs[actions]) == expert.costs[0][0]
 
 
 @given(words, words, st.randoms(use_true_random=False), st.integers(0, 10))
 def test_after_any_errors_the_expert_completes_the_target(x, target, random, errors):
     letters = Letters(x, target, "abc")
-    expert = Expert(x, target, letters.actions_of(target))
+    expert = Expert(x, target, letters.table)
     i, output = 0, ""
     for _ in range(errors):
         action = random.choice([a for a in letters.valid(i == len(x)) if a != END])
@@ -156,14 +157,14 @@ def test_after_any_errors_the_expert_completes_the_target(x, target, random, err
     actions, whole = follow(expert, letters, random.choice, i, output)
     assert matched(target, whole) == len(target)
     assert whole == output + target[j:]
-    assert sum(map(SYSTEM.cost, actions)) == expert.costs[i][j]
+    assert sum(letters.table.costs[actions]) == expert.costs[i][j]
 
 
 def test_the_expert_does_not_copy_where_deleting_is_cheaper():
     letters = Letters("cabc")
-    costs = Expert("cab", "abc", letters.actions_of("abc")).candidates(0, 0)
+    costs = Expert("cab", "abc", letters.table).candidates(0, 0)
     assert optimal_actions(costs) == [DELETE]
-    costs = Expert("abxab", "ab", letters.actions_of("ab")).candidates(0, 0)
+    costs = Expert("abxab", "ab", letters.table).candidates(0, 0)
     assert sorted(costs) == sorted([COPY, DELETE, *letters.actions_of("a")])
 
 
@@ -174,15 +175,14 @@ def places(tracker, target, outputs):
     return [counter.place(output) for output in outputs]
 
 
-@pytest.mark.parametrize("counting, expected", [(TargetTracker, [0, 1, 1, 1, 2]), (ProgramTargetTracker,
-                                                                                   [0, 1, 1, 0, 2]),
-                                                (LengthTargetTracker, [0, 1, 2, 2, 3])])
+@pytest.mark.parametrize("tracker, expected", [
+    (TargetTracker, [0, 1, 1, 1, 2]), (ProgramTargetTracker, [0, 1, 1, 0, 2]), (LengthTargetTracker, [0, 1, 2, 2, 3])])
 def test_an_error_followed_by_delete_counts_twice_in_the_authors_program(tracker, expected):
     """abc: a is written, then x, which is wrong; DELETE writes nothing; then b."""
     assert places(tracker, "abc", ["", "a", "ax", "ax", "axb"]) == expected
 
 
-@pytest.mark.parametrize("counting", [TargetTracker, ProgramTargetTracker, LengthTargetTracker])
+@pytest.mark.parametrize("tracker", [TargetTracker, ProgramTargetTracker, LengthTargetTracker])
 @given(target=words)
 def test_without_errors_all_count_alike(tracker, target):
     outputs = [target[:n] for n in range(len(target) + 1)]
@@ -201,18 +201,17 @@ def test_a_place_is_in_the_target(target, written):
 @given(words, words, st.data())
 def test_the_cost_of_a_candidate_is_what_following_it_costs(x, target, data):
     letters = Letters(x, target)
-    expert = Expert(x, target, letters.actions_of(target))
+    expert = Expert(x, target, letters.table)
     i, j = data.draw(st.integers(0, len(x))), data.draw(st.integers(0, len(target)))
     costs = expert.candidates(i, j)
-    if j < len(target):
-        assert min(costs.values()) == brute_force_cost(x[i:], target[j:])[0][0]
-    else:
-        assert costs == ({DELETE: 0} if i < len(x) else {END: 0})
+    assert min(costs.values()) == brute_force_cost(x[i:], target[j:])[0][0]
+    if j == len(target):
+        assert list(costs) == ([DELETE] if i < len(x) else [END])
 
 
 def test_actions_away_from_the_target_have_regret_beta():
     letters = Letters("ab", "abc")
-    expert = Expert("ab", "abc", letters.actions_of("abc"))
+    expert = Expert("ab", "abc", letters.table)
     a, b, c = letters.actions_of("abc")
     assert letters.regrets(expert.candidates(0, 0)) == {COPY: 0, DELETE: 2, a: 2, b: BETA, c: BETA}
 
@@ -220,6 +219,6 @@ def test_actions_away_from_the_target_have_regret_beta():
 def test_when_the_target_is_complete_and_input_is_left_only_delete_is_free():
     letters = Letters("ab", "a")
     a, b = letters.actions_of("ab")
-    expert = Expert("ab", "a", letters.actions_of("a"))
+    expert = Expert("ab", "a", letters.table)
     assert letters.regrets(expert.candidates(1, 1)) == {DELETE: 0, COPY: BETA, a: BETA, b: BETA}
     assert letters.regrets(expert.candidates(2, 1), at_end=True) == {END: 0, a: BETA, b: BETA}

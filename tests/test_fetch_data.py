@@ -59,7 +59,7 @@ def project(tmp_path):
 
 def fetch(project, *options, answer=None, env=None):
     return subprocess.run([project / "bin" / "fetch_data.sh", *options], input=answer or "", env=env,
-                          capture_output=True, text=True, timeout=120, cwd=project.parent)
+                          capture_output=True, text=True, cwd=project.parent)
 
 
 def installed(dest):

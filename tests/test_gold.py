@@ -26,8 +26,8 @@ def test_executing_the_gold_actions_gives_the_output(transducer, wraps, name, pa
         actions = vocabulary.gold_actions(aligned)
         position = instance.start
         for action in actions:
-            assert action in vocabulary.system.valid_actions(position == instance.end, len(vocabulary.actions))
-            position = vocabulary.system.advance(position, action)
+            assert action in vocabulary.table.valid_actions(position == instance.end)
+            position = vocabulary.table.advance(position, action)
         assert actions[-1] == END and END not in actions[:-1]
         assert execute(actions, instance, vocabulary) == instance.sample.output
 

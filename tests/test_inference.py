@@ -117,7 +117,7 @@ def test_probabilities_of_the_valid_actions_sum_to_one_and_others_have_none(tran
     for positions, at_end in ((starts, False), (encoded.ends, True)):
         states = inference.step(encoded, rows, positions, np.full(len(rows), 1), inference.initial_states())
         scores = inference.log_probabilities(states, positions == encoded.ends)
-        valid = model.vocabulary.system.valid_actions(at_end, len(model.vocabulary.actions))
+        valid = model.vocabulary.table.valid_actions(at_end)
         assert np.exp(scores[:, valid]).sum(axis=1) == pytest.approx(np.ones(len(rows)), abs=TOLERANCE)
         assert np.isneginf(np.delete(scores, valid, axis=1)).all()
 

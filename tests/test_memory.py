@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from il_morph.engines.dynet.memory_estimate import errors_of_pools, megabytes_needed
-from il_morph.model.settings import HACM, HAEM_2017, SOFT, TRANSDUCER, TrainingSettings
+from il_morph.model.registry import TRANSDUCER
+from il_morph.model.settings import TrainingSettings
 from tests.cli import ROOT
 from tests.random_models import random_model
 
@@ -16,21 +17,22 @@ from random import Random
 from il_morph.data.formats import Sample
 from il_morph.engines.dynet.engine import start_dynet
 from il_morph.engines.dynet.memory_estimate import megabytes_needed
-from il_morph.model.settings import FIXED, ModelSettings, TrainingSettings
+from il_morph.model.registry import kind_named
+from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 
 mode, share, architecture = sys.argv[1], float(sys.argv[2]), sys.argv[3]
 samples = [Sample("abcdefghij" * 5, "V;PST", "xyzuv" * 10), Sample("ab", "V;PRS", "y")]
 sizes = {"feat_input": 100} if architecture == "soft" else {"mlp": 100} if architecture == "haem-2017" else {}
 model = ModelSettings(**{"format": "sigmorphon2017", "architecture": architecture, "vanilla_lstm": mode == "rl",
-                         "enc_hidden": 100, "dec_hidden": 100, **sizes, **FIXED[architecture]})
+                         "enc_hidden": 100, "dec_hidden": 100, **sizes, **kind_named(architecture).fixed})
 vocabulary = Vocabulary.build(samples, model)
 settings = TrainingSettings(mode=mode, aligner="cls", il_loss="softmax-margin", il_beta=0.0, dropout=0.2, sample_size=8)
 autobatch = architecture != "transducer" or sys.argv[4] == "autobatch"
 start_dynet(1, int(share * megabytes_needed(vocabulary, settings, 50, 2, autobatch)), autobatch)
 
 from il_morph.engines.dynet.learner import DynetLearner
-from il_morph.engines.dynet.networks import network_of
+from il_morph.engines.dynet.network import network_of
 from il_morph.model.architectures import architecture_of
 from il_morph.training.phases import gold_sequences, make_objective
 
@@ -50,7 +52,7 @@ print("survived")
 def worst_case(mode: str, share: float, architecture: str = TRANSDUCER,
                batching: str = "") -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", WORST_CASE, mode, str(share), architecture, batching], cwd=ROOT,
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("mode", ["il", "mrt", "rl"])
@@ -59,13 +61,14 @@ def test_what_we_ask_for_is_enough(mode):
     assert "survived" in worst_case(mode, 1).stdout
 
 
-@pytest.mark.parametrize("architecture", [SOFT, HACM, HAEM_2017])
+@pytest.mark.parametrize("architecture", ["soft", "hacm", "haem-2017"])
 def test_it_is_enough_for_the_cited_systems_and_automatic_batching(architecture):
     pytest.importorskip("dynet")
     done = worst_case("mle", 1, architecture)
     assert "survived" in done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_it_is_enough_for_roll_outs_and_automatic_batching():
     """The memory of roll-outs is not given back before the next update."""
     pytest.importorskip("dynet")
@@ -80,7 +83,7 @@ def test_the_worst_case_does_need_memory():
 
 def test_too_little_memory_with_automatic_batching_is_said_with_what_to_do():
     pytest.importorskip("dynet")
-    done = worst_case("mle", 0.1, HACM)
+    done = worst_case("mle", 0.1, "hacm")
     assert "survived" not in done.stdout
     assert "InputError: DyNet has used up its memory in one update: give it more with --dynet-mem" in done.stderr
 

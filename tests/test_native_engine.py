@@ -117,7 +117,7 @@ def test_rows_score_as_states_do(kernels, settings):
                     if step < len(path):
                         found[row].append(decoder.rows_scores(rows)[row])
                         actions[row] = path[step]
-                        positions[row] = vocabulary.system.advance(positions[row], path[step])
+                        positions[row] = vocabulary.table.advance(positions[row], path[step])
         return 0
 
     batch.serve([visit(decoder) for decoder in batch.decoders])

@@ -73,8 +73,8 @@ def test_a_model_that_never_ends_is_cut_off(served):
 def test_the_candidates_of_a_batch_are_finished_as_those_of_each_sample_alone(kernels, settings):
     """Samples of different lengths, after one step or two, with bounds of their own."""
     model = reading_model(3, **NETWORKS[settings])
-    system, number = model.vocabulary.system, len(model.vocabulary.actions)
-    instances, costs = [model.vocabulary.instance(sample) for sample in PAIRS], edits_of_actions(system, number, False)
+    system, table, number = model.vocabulary.system, model.vocabulary.table, len(model.vocabulary.actions)
+    instances, costs = [model.vocabulary.instance(sample) for sample in PAIRS], edits_of_actions(table, False)
 
     def visit(decoder, tightens, replies):
         instance, chance = decoder.instance, Random(decoder.instance.text)
@@ -82,8 +82,8 @@ def test_the_candidates_of_a_batch_are_finished_as_those_of_each_sample_alone(ke
         for _ in range(1 + len(instance.text) % 2):
             state = yield Step(state, action, position)
             action, position = 5, position
-        candidates = chance.sample(range(5, number), 2) + [max(system.advancing)]
-        positions = [system.advance(position, candidate) for candidate in candidates]
+        candidates = chance.sample(range(5, number), 2) + [int(table.reads.nonzero()[0][-1])]
+        positions = [table.advance(position, candidate) for candidate in candidates]
         bound = float(chance.choice([1, 3, 1000]))
         replies[instance] = yield RollOut(state, candidates, positions, costs, MAX_ACTIONS - 2, bound, tightens)
         return 0

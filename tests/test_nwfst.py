@@ -40,8 +40,9 @@ from il_morph.engines.native.engine import fastest_kernels
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model, save_model
+from il_morph.model.registry import kind_named
 from il_morph.model.search import decode, describe
-from il_morph.model.settings import FIXED, NWFST, PRESETS, ModelSettings, TrainingSettings
+from il_morph.model.settings import PRESETS, ModelSettings, TrainingSettings
 from tests.cli import Run, error_of
 from tests.random_models import PLAIN
 from tests.shared import SHARED, needs_shared
@@ -321,7 +322,7 @@ def test_after_an_update_no_unit_and_no_embedding_is_longer_than_seven(of):
 
 
 def nwfst_settings(**sizes):
-    return ModelSettings(**{"format": NO_FEATURES.name, "architecture": NWFST, **FIXED[NWFST],
+    return ModelSettings(**{"format": NO_FEATURES.name, "architecture": "nwfst", **kind_named("nwfst").fixed,
                             "input": 3, "enc_hidden": 4, "enc_layers": 2, **sizes})
 
 
@@ -360,7 +361,7 @@ def test_sizes_and_initial_values_are_those_of_the_original():
 def test_the_model_knows_the_characters_of_all_its_data_and_a_to_z():
     parts = Parts(NO_FEATURES, [Sample("ä", "", "b")], [Sample("ö", "", "ü")], [Sample("ß", "", None)])
     known = vocabulary_of(nwfst_settings(), parts)
-    assert set("äöüß" + "abcdefghijklmnopqrstuvwxyz") == set(known.actions.symbols[known.system.first_insert:])
+    assert set("äöüß" + "abcdefghijklmnopqrstuvwxyz") == set(known.letters)
 
 
 def test_dropout_keeps_four_fifths_and_inference_scales_what_was_dropped():
@@ -431,7 +432,7 @@ def test_a_model_file_comes_back_as_it_was_and_a_wrong_shape_is_refused(tmp_path
     of = model()
     save_model(tmp_path / "f.model", of)
     back = load_model(tmp_path / "f.model")
-    assert back.vocabulary.settings.architecture == NWFST and back.vocabulary.as_dict() == of.vocabulary.as_dict()
+    assert back.vocabulary.settings.architecture == "nwfst" and back.vocabulary.as_dict() == of.vocabulary.as_dict()
     assert all((back.weights[name] == array).all() for name, array in of.weights.items())
     of.weights["arcs"] = of.weights["arcs"][:, :-1]
     save_model(tmp_path / "f.model", of)
@@ -441,7 +442,7 @@ def test_a_model_file_comes_back_as_it_was_and_a_wrong_shape_is_refused(tmp_path
 
 def test_it_has_no_probabilities_of_steps():
     of = inference(model())
-    for ask in (lambda: of.encode([]), of.initial_states, lambda: of.logits(None),
+    for ask in (lambda: of.encode([]), of.initial_states, lambda: of.log_probabilities(None, None),
                 lambda: of.step(None, np.zeros(1), np.zeros(1), np.zeros(1), None)):
         with pytest.raises(InputError, match="no probabilities of single steps"):
             ask()
@@ -489,7 +490,7 @@ def test_models_vote_but_have_no_average(data, tmp_path, capsys):
     assert main(["predict", f"--input={data('test', 'columns')}", *both]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
     error = error_of(capsys, "predict", "--combine=average", f"--input={data('test', 'columns')}", *both)
-    assert "NWFST weighs whole paths" in error
+    assert "--architecture=nwfst weighs whole paths" in error
 
 
 def test_dynet_does_not_train_it(data, tmp_path, capsys):

@@ -16,12 +16,11 @@ from il_morph.model.search import decode, execute
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.training.dev_loss import step_losses
-from il_morph.training.engine import AT_END, BEFORE_END, Step
+from il_morph.training.engine import Step
 from il_morph.training.imitation import ImitationLearning, model_rollin_probability
 from il_morph.training.loop import TrainingLoop
 from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
-from il_morph.transitions.actions import END, MAX_ACTIONS
-from il_morph.transitions.expert import COPY, DELETE
+from il_morph.transitions.actions import AT_END, BEFORE_END, COPY, DELETE, END, MAX_ACTIONS
 from tests.dynet_models import fresh_network, learner_of, loss_of, run
 from tests.random_models import TAGGED, small_settings
 
@@ -131,7 +130,7 @@ def test_negative_log_likelihood(actions):
 def test_step_losses_of_the_three_kinds(at_end, costs):
     network = network_of()
     number = len(network.vocabulary.actions)
-    valid = network.vocabulary.system.valid_actions(at_end, number)
+    valid = network.vocabulary.table.valid_actions(at_end)
     scores = {action: score for action, score in enumerate(np.random.RandomState(3).normal(size=number))
               if action in valid}
     logits = [scores.get(action, -1e9) for action in range(number)]
@@ -225,12 +224,12 @@ def test_uniform_takes_any_of_the_optimal_actions(roll_in):
 def test_model_roll_ins_are_sampled_from_the_valid_actions(roll_in):
     objective = objective_of(epoch=50, il_beta=1.0, il_decay="exponential", il_k=0.5)
     assert objective.model_rollin == pytest.approx(1)
-    system, seen = objective.system, set()
+    table, seen = objective.table, set()
     for _ in range(20):
         instance, position = instance_of(objective), 1
         for action in roll_in(objective):
-            assert action in system.valid_actions(position == instance.end, len(objective.vocabulary.actions))
-            position = system.advance(position, action)
+            assert action in table.valid_actions(position == instance.end)
+            position = table.advance(position, action)
             seen.add(action)
     assert len(seen) > 10
 
@@ -320,29 +319,29 @@ def test_roll_outs_are_drawn_for_a_sequence_or_for_each_step(rolled_out):
 
 def finish_greedily(graph, states, instance, actions, position) -> list:
     """Let the model finish a sequence of actions one step at a time."""
-    system = graph.network.vocabulary.system
+    table = graph.network.vocabulary.table
     actions = list(actions)
     while actions[-1] != END and len(actions) < MAX_ACTIONS:
         states = graph.step(states, actions[-1], position)
         scores = graph.logits(states, position == instance.end).vec_value()
         actions.append(int(np.argmax(scores)))
-        position = system.advance(position, actions[-1])
+        position = table.advance(position, actions[-1])
     return actions
 
 
 def roll_outs(network: DynetNetwork, sample: Sample, **options) -> tuple:
     """The costs of COPY, DELETE and an insertion at the first step, and the sequences behind them."""
-    instance, system = network.vocabulary.instance(sample), network.vocabulary.system
+    instance, table = network.vocabulary.instance(sample), network.vocabulary.table
     insertion = network.vocabulary.actions_of(sample.output)[0]
     dy.renew_cg()
     decoder = DynetDecoder(network, instance)
-    state = decoder.serve(Step(decoder.initial_state(), system.initial_action, instance.start))
+    state = decoder.serve(Step(decoder.initial_state(), COPY, instance.start))
     settings = TrainingSettings(il_loss="softmax-margin", **options)
-    edits = edits_of_actions(system, len(network.vocabulary.actions), settings.il_rules == "program")
-    rollouts = RollOuts(decoder, sample.output, system, network.vocabulary.actions.symbols, settings, edits)
+    edits = edits_of_actions(table, settings.il_rules == "program")
+    rollouts = RollOuts(decoder, sample.output, table, settings, edits)
     costs = run(rollouts.costs(Configuration(state, instance.start), [COPY, DELETE, insertion]), decoder)
     sequences = {action: finish_greedily(decoder.graph, state.cells, instance, [action],
-                                         system.advance(instance.start, action)) for action in costs}
+                                         table.advance(instance.start, action)) for action in costs}
     return costs, sequences
 
 
@@ -363,7 +362,7 @@ def test_the_cost_of_a_model_roll_out(sample):
     distance, _ = roll_outs(network, sample, il_rollout_loss="distance")
     program, _ = roll_outs(network, sample, il_rules="program")
     for action, sequence in sequences.items():
-        insertions = sum(each >= network.vocabulary.system.first_insert for each in sequence)
+        insertions = sum(network.vocabulary.table.inserts[each] for each in sequence)
         assert edits[action] == insertions + sequence.count(DELETE)
         assert program[action] == edits[action] + (sequence[-1] == END)
         output = execute(sequence, instance, network.vocabulary)
@@ -458,11 +457,11 @@ def test_regrets_where_the_target_is_complete_and_input_is_left():
         decoder = Kept(instance_of(objective))
         objective.leave_loss(decoder, None, {DELETE: 0}, BEFORE_END)
         (loss,) = decoder.left
-        support = objective.valid_masks[loss.support]
+        support = objective.table.valid[loss.support]
         assert list(loss.optimal) == [DELETE]
         assert loss.margins[free] == 0 and support[free]
         assert set(loss.margins[support & (np.arange(len(support)) != free)]) == {5.0}
-        assert support.sum() == objective.valid_masks[BEFORE_END].sum() + size
+        assert support.sum() == objective.table.valid[BEFORE_END].sum() + size
 
 
 # The expert and dropout

@@ -2,7 +2,6 @@
 import http.client
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tests.cli import ROOT
 from tests.made_runs import EVIL, WORDS, made_run, write_data
 from tests.random_models import random_model
 from tests.test_serve import serving
+from tests.waiting import wait_until
 
 pytestmark = needs_browser
 pytest.importorskip("jinja2")
@@ -105,16 +105,6 @@ def one(driver, selector):
     return found[0]
 
 
-def wait_for(condition):
-    """What a condition gives once it is true."""
-    for _ in range(400):
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.025)
-    pytest.fail("it did not come to pass")
-
-
 def texts(driver, selector):
     return driver.execute_script("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)",
                                  selector)
@@ -164,7 +154,7 @@ def test_errors_are_filtered_and_sorted(driver, pages):
     one(driver, "#text").send_keys("zzz")
     assert texts(driver, rows) == [] and one(driver, "#count").text == "No error is like that."
     one(driver, "button[type=reset]").click()
-    wait_for(lambda: len(css(driver, rows)) == number)
+    wait_until(lambda: len(css(driver, rows)) == number)
     one(driver, "#error-table th:nth-child(5) button").click()
     golds = texts(driver, f"{rows} td:nth-child(5)")
     assert golds == sorted(golds)
@@ -227,7 +217,7 @@ def test_scripts_that_run_from_right_to_left_are_shown_so(driver, pages, server)
     assert places[0] > places[1]
     driver.get(server.address)
     type_into(driver, "#word", "כָּתַב")
-    wait_for(lambda: texts(driver, ".tape bdi") == ["כ", "◌\u05b8", "◌\u05bc", "ת", "◌\u05b7", "ב", "END"])
+    wait_until(lambda: texts(driver, ".tape bdi") == ["כ", "◌\u05b8", "◌\u05bc", "ת", "◌\u05b7", "ב", "END"])
     places = driver.execute_script("return [...document.querySelectorAll('.tape bdi')]"
                                    ".map((cell) => cell.getBoundingClientRect().left)")
     assert places == sorted(places, reverse=True), "the tape runs from right to left"
@@ -253,10 +243,10 @@ def expected(word, tag, number=4):
 @pytest.mark.parametrize("word, tag", [(s.input, s.tag) for s in WORDS])
 def test_a_word_is_typed_and_its_best_outputs_are_shown(driver, server, word, tag):
     driver.get(server.address)
-    wait_for(lambda: one(driver, "#features").get_attribute("value"))
+    wait_until(lambda: one(driver, "#features").get_attribute("value"))
     type_into(driver, "#features", tag)
     type_into(driver, "#word", word)
-    wait_for(lambda: answers(driver) == expected(word, tag))
+    wait_until(lambda: answers(driver) == expected(word, tag))
     assert one(driver, ".answer").get_attribute("aria-pressed") == "true"
     css(driver, ".answer")[1].click()
     assert texts(driver, "#steps h2 .form") == [shown_form(word), expected(word, tag)[1]]
@@ -270,21 +260,21 @@ def test_the_page_can_be_used_by_everybody(driver, server, folder):
     type_into(driver, "#features", f"V;{EVIL}")
     type_into(driver, "#gold", EVIL)
     one(driver, "#seen summary").click()
-    wait_for(lambda: answers(driver) and "Training did not show" not in one(driver, "#word-status").text)
+    wait_until(lambda: answers(driver) and "Training did not show" not in one(driver, "#word-status").text)
     check_for_everybody(driver, folder, "word")
     assert EVIL in texts(driver, "#toggles button")
     type_into(driver, "#word", "x" * 120)
-    wait_for(lambda: texts(driver, "#steps h2 .form")[:1] == ["x" * 120])
+    wait_until(lambda: texts(driver, "#steps h2 .form")[:1] == ["x" * 120])
     check_for_everybody(driver, folder, "long")
     one(driver, "#tab-paradigm").click()
-    wait_for(lambda: css(driver, "#paradigm-result td"))
+    wait_until(lambda: css(driver, "#paradigm-result td"))
     check_for_everybody(driver, folder, "paradigm")
     check_no_markup(driver)
 
 
 def test_features_are_completed_and_toggled(driver, server):
     driver.get(server.address)
-    wait_for(lambda: one(driver, "#features").get_attribute("value") == "N;PL")
+    wait_until(lambda: one(driver, "#features").get_attribute("value") == "N;PL")
     type_into(driver, "#features", "V;P")
     options = driver.execute_script("return [...document.querySelectorAll('#feature-list option')].map((o) => o.value)")
     assert options[0] == "V;PST" and set(options) == {"V;PST", "V;PRS;3", "V;PST;3", "V;PRS", "V;PL"}
@@ -304,7 +294,7 @@ def test_the_right_form_shows_where_the_model_goes_wrong(driver, server):
     type_into(driver, "#features", "V;PST")
     type_into(driver, "#word", "walk")
     type_into(driver, "#gold", "walked")
-    wait_for(lambda: css(driver, "#steps .bad"))
+    wait_until(lambda: css(driver, "#steps .bad"))
     assert one(driver, "#steps .bad").text.startswith("The first wrong step is ")
     assert "The expert would" in one(driver, ".panel").text
 
@@ -313,15 +303,15 @@ def test_a_question_can_be_kept_as_an_address(driver, server):
     driver.get(server.address)
     type_into(driver, "#features", "V;PST")
     type_into(driver, "#word", "walk")
-    wait_for(lambda: answers(driver) == expected("walk", "V;PST"))
+    wait_until(lambda: answers(driver) == expected("walk", "V;PST"))
     address = driver.current_url
     assert address.endswith("#model=words&word=walk&features=V%3BPST")
     driver.get("about:blank")
     driver.get(address)
-    wait_for(lambda: answers(driver) == expected("walk", "V;PST"))
+    wait_until(lambda: answers(driver) == expected("walk", "V;PST"))
     driver.get("about:blank")
     driver.get(f"{server.address}#model=none&word={EVIL}&gold={EVIL}&features={EVIL}")
-    wait_for(lambda: answers(driver))
+    wait_until(lambda: answers(driver))
     assert one(driver, "#word").get_attribute("value") == EVIL
     check_no_markup(driver)
 
@@ -340,18 +330,18 @@ def test_a_paradigm_is_shown_and_saved(driver, server, folder):
     one(driver, "#tab-paradigm").click()
     type_into(driver, "#lemma", EVIL)
     forms = MODEL.paradigm(EVIL)
-    wait_for(lambda: texts(driver, "#paradigm-result tbody th") == [form.features for form in forms])
+    wait_until(lambda: texts(driver, "#paradigm-result tbody th") == [form.features for form in forms])
     assert texts(driver, "#paradigm-result td .form") == [shown_form(form.output) for form in forms]
     driver.execute_cdp_cmd("Browser.grantPermissions",
                            {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
     css(driver, "#paradigm-result button")[0].click()
-    wait_for(lambda: one(driver, "#paradigm-result [role=status]").text == "Copied.")
+    wait_until(lambda: one(driver, "#paradigm-result [role=status]").text == "Copied.")
     copied = driver.execute_async_script(
         "navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](String(error)))")
     assert copied == "".join(f"{form.features}\t{form.output}\n" for form in forms)
     css(driver, "#paradigm-result button")[1].click()
-    saved = wait_for(lambda: next((path for path in (folder / "downloads").glob("*.csv")), None))
-    rows = wait_for(lambda: saved.read_text(encoding="utf-8").splitlines())
+    saved = wait_until(lambda: next((path for path in (folder / "downloads").glob("*.csv")), None))
+    rows = wait_until(lambda: saved.read_text(encoding="utf-8").splitlines())
     assert rows[0] == '"lemma","features","form","probability"' and len(rows) == len(forms) + 1
     assert rows[1].startswith(f'"{EVIL}","{forms[0].features}",')
     check_no_markup(driver)
@@ -359,15 +349,15 @@ def test_a_paradigm_is_shown_and_saved(driver, server, folder):
 
 def test_a_model_without_features_has_no_field_for_them(driver, server):
     driver.get(server.address)
-    wait_for(lambda: one(driver, "#model").is_displayed())
+    wait_until(lambda: one(driver, "#model").is_displayed())
     driver.execute_script("arguments[0].selectedIndex = 1; arguments[0].dispatchEvent(new Event('change'))",
                           one(driver, "#model"))
     assert not one(driver, "#features").is_displayed()
     type_into(driver, "#word", "walk")
     best = [found.output for found in PLAIN.hypotheses([WORDS[0]])[0]]
-    wait_for(lambda: answers(driver) == [shown_form(output) for output in best])
+    wait_until(lambda: answers(driver) == [shown_form(output) for output in best])
     one(driver, "#tab-paradigm").click()
-    wait_for(lambda: "the model has no features" in one(driver, "#paradigm-status").text)
+    wait_until(lambda: "the model has no features" in one(driver, "#paradigm-status").text)
     assert [entry for entry in complaints(driver) if "400" not in entry] == [], "the refusal alone is noted"
 
 
@@ -377,16 +367,16 @@ def test_a_file_is_sent_and_its_predictions_are_saved(driver, server, folder):
     one(driver, "#tab-file").click()
     one(driver, "#file").send_keys(path)
     one(driver, "#file-form button").click()
-    wait_for(lambda: css(driver, "#file-result td"))
+    wait_until(lambda: css(driver, "#file-result td"))
     outputs = [found[0].output for found in MODEL.hypotheses(WORDS)]
     assert texts(driver, "#file-result td:nth-child(3) .form") == [shown_form(output) for output in outputs]
     assert f"{len(WORDS)} lines, " in one(driver, "#file-status").text
     check_for_everybody(driver, folder, "file")
     check_no_markup(driver)
     one(driver, "#file-result button").click()
-    saved = wait_for(lambda: next((path for path in (folder / "downloads").glob("words.tsv.predictions")), None))
+    saved = wait_until(lambda: next((path for path in (folder / "downloads").glob("words.tsv.predictions")), None))
     lines = [SIGMORPHON2017.line(sample, output) for sample, output in zip(WORDS, outputs)]
-    wait_for(lambda: saved.read_text(encoding="utf-8").split("\n")[:-1] == lines)
+    wait_until(lambda: saved.read_text(encoding="utf-8").split("\n")[:-1] == lines)
 
 
 def test_another_site_cannot_ask_through_the_browser(driver, server, folder):
@@ -399,7 +389,7 @@ def test_another_site_cannot_ask_through_the_browser(driver, server, folder):
         server.address)
     assert outcome == "refused"
     assert all("CORS" in entry or "403" in entry or "ERR_FAILED" in entry for entry in complaints(driver))
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
     connection.request("GET", "/api/models", headers={"Origin": "null"})
     assert connection.getresponse().status == 403
 
@@ -407,8 +397,7 @@ def test_another_site_cannot_ask_through_the_browser(driver, server, folder):
 def test_the_script_of_the_pictures_says_when_there_is_no_browser(folder):
     run = made_run(folder / "pictured")
     script = ROOT / "experiments" / "tools" / "screenshots.py"
-    done = subprocess.run([sys.executable, script, "--chromium=no-such-browser", run], capture_output=True, text=True,
-                          timeout=60)
+    done = subprocess.run([sys.executable, script, "--chromium=no-such-browser", run], capture_output=True, text=True)
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "screenshots.py: error: no-such-browser took no picture" in done.stderr
 

@@ -11,7 +11,8 @@ from il_morph.model.predictor import Predictor
 from il_morph.model.search import decode
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.dev_loss import ExpertTeacher, GoldTeacher, step_losses
-from il_morph.training.engine import AT_END, BEFORE_END, Step, valid_masks
+from il_morph.training.engine import Step
+from il_morph.transitions.actions import AT_END, BEFORE_END
 from il_morph.transitions.expert import Expert, matched, optimal_actions, regrets
 from tests.reference_models import converted, read_reference, reference_models
 from tests.shared import SHARED, needs_shared
@@ -44,7 +45,7 @@ class Reference:
         return [self.vocabulary.actions.positions[symbol] for symbol in case["actions"][1:]]
 
     def expert(self, case):
-        return Expert(case["input"], case["target"], self.vocabulary.actions_of(case["target"]))
+        return Expert(case["input"], case["target"], self.vocabulary.table)
 
     def check(self, expected, found):
         assert found.output == expected["output"]
@@ -119,8 +120,8 @@ def test_beam_outputs_through_dynet(reference, dynet_model):
 class Recording(ExpertTeacher):
     """The expert, whose actions are kept."""
 
-    def __init__(self, expert, vocabulary):
-        super().__init__(expert, vocabulary)
+    def __init__(self, expert):
+        super().__init__(expert)
         self.actions = []
 
     def take(self, action):
@@ -132,7 +133,7 @@ def test_nll_of_each_teacher_forced_step_through_numpy(reference):
     """The edit system is led by the expert, which takes the recorded actions."""
     cases = reference.teacher_forced
     if reference.vocabulary.system.name == "haem":
-        teachers = [Recording(reference.expert(case), reference.vocabulary) for case in cases]
+        teachers = [Recording(reference.expert(case)) for case in cases]
     else:
         teachers = [GoldTeacher(reference.actions(case)) for case in cases]
     losses = step_losses(reference.predictor.inference, [reference.instance(case) for case in cases], teachers)
@@ -155,12 +156,12 @@ def test_nll_of_hard_attention_through_dynet(hard):
 
 def teacher_forced_states(reference, case):
     """(position in the input, how much of the target is written, recorded action) of each step."""
-    system, symbols = reference.vocabulary.system, reference.vocabulary.actions.symbols
+    table = reference.vocabulary.table
     i = j = 0
     for action in reference.actions(case):
         yield i, j, action
-        j = matched(case["target"], system.written(action, case["input"][i:i + 1], symbols), j)
-        i = system.advance(i, action)
+        j = matched(case["target"], table.rows[action].written(case["input"][i:i + 1]), j)
+        i = table.advance(i, action)
 
 
 def departs(case, i, j):
@@ -191,7 +192,7 @@ def test_softmax_margin_of_each_step_through_numpy(of_edits):
         losses = []
         for (i, j, _), row in zip(teacher_forced_states(of_edits, case), scores):
             costs = expert.candidates(i, j)
-            support = valid_masks(of_edits.vocabulary)[AT_END if i == len(case["input"]) else BEFORE_END]
+            support = of_edits.vocabulary.table.valid[AT_END if i == len(case["input"]) else BEFORE_END]
             margin = np.logaddexp.reduce((row + regrets(costs, support))[support])
             losses.append(margin - np.logaddexp.reduce(row[optimal_actions(costs)]))
         return losses

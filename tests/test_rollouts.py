@@ -13,8 +13,8 @@ from il_morph.engines.dynet.rollouts import GreedyRollOuts
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.imitation import ImitationLearning
 from il_morph.training.rollouts import RollOuts
-from il_morph.transitions.actions import END, MAX_ACTIONS
-from il_morph.transitions.expert import BETA, COPY, optimal_actions
+from il_morph.transitions.actions import COPY, END, MAX_ACTIONS
+from il_morph.transitions.expert import BETA, optimal_actions
 from tests.dynet_models import fresh_network, learner_of, loss_of
 from tests.rollout_walks import (
     NETWORKS,
@@ -102,11 +102,11 @@ def test_a_known_roll_out_is_not_run_again(monkeypatch):
     model = reading_model(1)
     steps, take = [], GreedyRollOuts.take
 
-    def tracker(self, scores, valid_masks):
+    def counting(self, scores):
         steps.append(len(scores))
-        return take(self, scores, valid_masks)
+        return take(self, scores)
 
-    monkeypatch.setattr(GreedyRollOuts, "take", tracker)
+    monkeypatch.setattr(GreedyRollOuts, "take", counting)
     sizes = {}
     for reuse in (True, False):
         walk = Walk(served, model, PAIRS[2], exact=True)

@@ -1,5 +1,7 @@
-"""The rooms of the package: left never imports from right, and only the engines import what they are named after."""
+"""The rooms of the package: left never imports from right, only engines import what they are named after, and the
+core does not know the systems of other papers."""
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,13 @@ ROOMS = ["data", "transitions", "evaluation", "model", "training", "engines", "c
          "commands"]
 GROUND = {"errors", "files", "bars", "limits", "run_folder", "values"}  # modules that every room may import
 NEVER = {"reproduction": {"transitions", "training", "engines"}, "report": {"engines"}}  # though they stand to the left
+# The systems of other papers: names, and what the allowed modules may say of them
+CITED_NAMES = re.compile(r"\bSOFT\b|\bSoft[A-Z]\w*|[\"']soft[\"']|(?i:hacm|haem[-_ ]?2017|nwfst)|il_morph\.cited")
+KNOW_CITED = {
+    "model/registry.py",  # finds them
+    "commands/train.py",  # the help of --model and --architecture
+    "reproduction/",  # facts of tables
+}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "sample" not in path.parts)
 
 
@@ -54,12 +63,31 @@ def test_left_never_imports_from_right(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_only_the_engines_import_dynet_and_numba(path):
-    packages = {module.split(".")[0] for module in imported(path)}
-    if path.parent != PACKAGE / "engines" / "dynet":
+def test_only_engines_and_networks_of_cited_systems_import_dynet_and_numba(path):
+    packages, module = {module.split(".")[0] for module in imported(path)}, path.relative_to(PACKAGE).as_posix()
+    if not module.startswith("engines/dynet/") and not re.fullmatch(r"cited/\w+/network\.py", module):
         assert not packages & {"dynet", "dynet_config"}
-    if path.parent != PACKAGE / "engines" / "native":
+    if not module.startswith(("engines/native/", "cited/nwfst/")):
         assert not packages & {"numba", "llvmlite"}
+
+
+def test_only_the_registry_and_texts_know_the_systems_of_other_papers():
+    modules = {path.relative_to(PACKAGE).as_posix() for path in MODULES
+               if CITED_NAMES.search(path.read_text(encoding="utf-8"))}
+    unexpected = {module for module in modules if not module.startswith(("cited/", *KNOW_CITED))}
+    assert unexpected == set()
+
+
+def test_the_command_knows_cited_systems_in_its_help_alone():
+    text = (PACKAGE / "commands" / "train.py").read_text(encoding="utf-8")
+    assert CITED_NAMES.search(text.split('"""', 2)[1])
+    assert not CITED_NAMES.search(text.split('"""', 2)[2])
+
+
+def test_a_cited_system_imports_no_other():
+    for path in (PACKAGE / "cited").glob("*/*.py"):
+        others = {module for module in imported(path) if module.startswith("il_morph.cited.")}
+        assert {module.split(".")[2] for module in others} <= {path.parent.name}, path
 
 
 def test_the_package_has_no_import_cycle():

@@ -13,8 +13,9 @@ from il_morph.model.architectures import architecture_of
 from il_morph.model.combination import AveragingPredictor
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.predictor import Predictor
+from il_morph.model.registry import kind_named
 from il_morph.model.search import describe
-from il_morph.model.settings import FIXED, MAX_BEAM_WIDTH
+from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.actions import END
 from tests.cli import as_2017, error_of
@@ -26,15 +27,15 @@ EXACT = 10_000
 
 def all_sequences(vocabulary, instance, output):
     """All valid sequences of actions that write the output."""
-    system, symbols = vocabulary.system, vocabulary.actions.symbols
+    table = vocabulary.table
 
     def extend(actions, position, rest):
-        for action in system.valid_actions(position == instance.end, len(vocabulary.actions)):
-            text = system.written(action, instance.text[position], symbols)
+        for action in table.valid_actions(position == instance.end):
+            text = table.rows[action].written(instance.text[position])
             if action == END and not rest:
                 yield (*actions, END)
             elif action != END and rest.startswith(text):
-                yield from extend((*actions, action), system.advance(position, action), rest[len(text):])
+                yield from extend((*actions, action), table.advance(position, action), rest[len(text):])
 
     return list(extend((), instance.start, output))
 
@@ -71,7 +72,7 @@ def test_architectures_with_other_states_are_scored_too(architecture, settings):
 
 
 def cited_model(architecture, **settings):
-    shape = small_settings(**{**FIXED[architecture], "architecture": architecture, **settings})
+    shape = small_settings(**{**kind_named(architecture).fixed, "architecture": architecture, **settings})
     vocabulary = Vocabulary.build(TAGGED, shape)
     generator = np.random.RandomState(1)
     return Model(vocabulary, {name: generator.uniform(-0.8, 0.8, size).astype(np.float32)
@@ -79,7 +80,7 @@ def cited_model(architecture, **settings):
 
 
 def test_where_actions_may_do_nothing_there_is_no_score():
-    with pytest.raises(InputError, match="the ways to write an output have no end"):
+    with pytest.raises(InputError, match="infinitely many sequences write the same output"):
         Predictor(cited_model("hacm")).score([("wa", "V;PST", "aw")])
 
 

@@ -224,9 +224,9 @@ def test_seeds_go_on_from_their_checkpoints(data, results, tmp_path):
     command = [sys.executable, "-m", "il_morph", "train", *flags, "--seeds=1", *arguments, str(results)]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
     while not (results / "1" / "f.checkpoint").exists() and process.poll() is None:
-        pass
+        time.sleep(0.002)
     process.terminate()
-    said = process.communicate(timeout=120)[1]
+    said = process.communicate()[1]
     if process.returncode != 0:  # it may have been faster
         assert process.returncode == 130 and "stopped; the same command continues" in said
         assert main(["train", *flags, "--seeds=1", *arguments, str(results)]) == 0
@@ -370,7 +370,7 @@ def test_a_terminal_shows_all_epochs_and_the_time_left(data, results):
         while True:
             shown += os.read(terminal, 4096)
     os.close(terminal)
-    assert process.wait(60) == 0
+    assert process.wait() == 0
     assert re.search(r"epochs: +50%\|.*1 of at most 2 \[\d+:\d+, at most \d+:\d+ left",
                      shown.decode("utf-8", "replace"))
     said = [line.rsplit("\r", 1)[-1] for line in shown.decode("utf-8", "replace").split("\r\n")]

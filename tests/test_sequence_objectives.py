@@ -12,9 +12,9 @@ from il_morph.model.inference import Inference
 from il_morph.model.search import decode
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.dev_loss import GoldTeacher, step_losses
-from il_morph.training.engine import BEFORE_END
 from il_morph.training.phases import gold_sequences
 from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce, Sampler, min_max
+from il_morph.transitions.actions import BEFORE_END
 from il_morph.transitions.aligners import make_aligner
 from tests.dynet_models import fresh_network, learner_of, loss_of, run
 from tests.random_models import SETTINGS, instances_of, random_actions, random_model

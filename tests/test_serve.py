@@ -50,7 +50,7 @@ def server():
 
 def request(server, method, path, body=None, headers=None):
     """Status, headers and content of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
     connection.request(method, path, body, headers or {})
     answer = connection.getresponse()
     content = answer.read()
@@ -201,7 +201,7 @@ def test_every_answer_carries_the_policy(server):
 
 def test_a_body_that_is_too_long_or_of_unknown_length_is_not_read(server):
     def status_of(length):
-        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
         connection.putrequest("POST", "/api/predict")
         for name, value in {**JSON, **({} if length is None else {"Content-Length": length})}.items():
             connection.putheader(name, value)
@@ -282,11 +282,11 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path):
     with command(str(tmp_path)) as process:
         line = process.stderr.readline()
         port = int(re.fullmatch(r"il-morph: the page is http://127\.0\.0\.1:(\d+)/ \(Ctrl-C ends it\)\n", line)[1])
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port)
         connection.request("GET", "/")
         assert b"il-morph" in connection.getresponse().read()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+        assert process.wait() == 0
         assert process.stderr.read() == ""
 
 
@@ -296,7 +296,7 @@ def test_the_command_warns_when_others_can_reach_the_page(tmp_path):
         assert "everybody who can reach this address can use the page" in process.stderr.readline()
         assert "the page is http://0.0.0.0:" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+        assert process.wait() == 0
 
 
 def test_errors_of_the_command(capsys, tmp_path, server):
@@ -327,7 +327,7 @@ def test_a_model_file_without_bundles_has_no_paradigm_and_says_so(tmp_path):
 def test_an_installed_package_has_the_files_of_its_pages(tmp_path):
     pytest.importorskip("setuptools")
     done = subprocess.run([sys.executable, "setup.py", "-q", "egg_info", "--egg-base", tmp_path, "build_py",
-                           "--build-lib", tmp_path / "built"], cwd=ROOT, capture_output=True, text=True, timeout=120)
+                           "--build-lib", tmp_path / "built"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     pages = {path.name for path in (ROOT / "il_morph" / "report" / "pages").iterdir()}
     assert {path.name for path in (tmp_path / "built" / "il_morph" / "report" / "pages").iterdir()} == pages

@@ -3,11 +3,11 @@ import os
 import re
 import shutil
 import subprocess
-import time
 
 import pytest
 
 from tests.tiny import LANGUAGES, LEARNING, environment, gold_path, journal, make_data, run_script, script, table_rows
+from tests.waiting import wait_until
 
 SELECTION = ["--models=ca-d", f"--languages={LANGUAGES['sigmorphon2016']}", "--slurm"]
 
@@ -21,7 +21,7 @@ def missing():
     return ""
 
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
 
 
 def submit(folder, *options):
@@ -39,12 +39,9 @@ def job(number):
 
 
 def wait_for(*numbers):
-    deadline = time.monotonic() + 120
     states = "PENDING,CONFIGURING,RUNNING,COMPLETING"
-    while subprocess.run(["squeue", "--noheader", f"--states={states}", f"--jobs={','.join(numbers)}"],
-                         capture_output=True, text=True).stdout:
-        assert time.monotonic() < deadline, "the jobs do not end"
-        time.sleep(0.3)
+    queue = ["squeue", "--noheader", f"--states={states}", f"--jobs={','.join(numbers)}"]
+    wait_until(lambda: not subprocess.run(queue, capture_output=True, text=True).stdout)
 
 
 def runs_of(folder):
@@ -113,7 +110,7 @@ def test_any_name_of_a_results_folder_in_the_c_locale(tmp_path, monkeypatch, nam
     data, results = make_data("sigmorphon2016", tmp_path / "data"), tmp_path / name
     done = subprocess.run([script("sigmorphon2016"), "--data", data, "--results", results, "--models=ca-d",
                            "--languages=german", "--seeds=1,2", "--slurm", *LEARNING], env=environment(tmp_path),
-                          cwd=tmp_path, capture_output=True, timeout=60)
+                          cwd=tmp_path, capture_output=True)
     assert done.returncode == 0, done.stderr
     array, last = re.findall(rb"^job (?:array )?(\d+):", done.stdout, re.MULTILINE)
     wait_for(array.decode(), last.decode())

@@ -14,7 +14,7 @@ END = "<!-- end of table -->"
 
 
 def update(*arguments):
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True)
 
 
 def test_tables_and_pictures_are_up_to_date():

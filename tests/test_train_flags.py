@@ -11,7 +11,7 @@ import il_morph
 from il_morph.commands import main
 from il_morph.commands import train as command
 from il_morph.data.formats import Sample
-from il_morph.model.search import BeamSearch, best_outputs
+from il_morph.model.search import BeamSearch, SearchModel
 from il_morph.model.settings import ModelSettings, TrainingSettings, declarations
 from il_morph.runs.spec import OTHERS, SETTINGS, RunSpec, flag_of
 from il_morph.transitions.aligners import ALIGNERS
@@ -335,13 +335,13 @@ def test_verbose_shows_dev_predictions(train, caplog):
 # Decoding
 
 def test_beam_width_is_that_of_the_dev_accuracy(train, monkeypatch):
-    widths = []
+    widths, best_outputs = [], SearchModel.best_outputs
 
     def recording(inference, instances, width=1, *arguments):
         widths.append((len(instances), width))
         return best_outputs(inference, instances, width, *arguments)
 
-    monkeypatch.setattr("il_morph.training.loop.best_outputs", recording)
+    monkeypatch.setattr(SearchModel, "best_outputs", recording)
     train("--beam-width=3")
     assert widths == [(len(TRAIN), 1), (4, 3)]
     widths.clear()

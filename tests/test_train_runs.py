@@ -330,13 +330,12 @@ def begin_training(data, folder, samples=TRAIN):
 def interrupt_when(process, ready, after=0.0) -> str:
     """Send Ctrl-C so many seconds after the condition has come to hold; what the command says."""
     try:
-        deadline = time.monotonic() + 60
-        while not ready() and process.poll() is None and time.monotonic() < deadline:
+        while not ready() and process.poll() is None:
             time.sleep(0.02)
         assert ready(), "the training did not begin"
         time.sleep(after)
         process.send_signal(signal.SIGINT)
-        return process.communicate(timeout=60)[1]
+        return process.communicate()[1]
     finally:
         process.kill()
 

@@ -10,6 +10,7 @@ from il_morph.data.formats import Sample
 from il_morph.engines.dynet.learner import OPTIMIZERS, DynetLearner
 from il_morph.engines.dynet.network import DynetNetwork
 from il_morph.errors import InputError
+from il_morph.model.search import SearchModel
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.training.imitation import ImitationLearning
@@ -136,10 +137,10 @@ class Script:
     def __init__(self, monkeypatch, right=(), losses=(), train_right=()):
         self.right, self.losses, self.train_right = iter(right), iter(losses), iter(train_right)
         self.searches = []
-        monkeypatch.setattr("il_morph.training.loop.best_outputs", self.best_outputs)
+        monkeypatch.setattr(SearchModel, "best_outputs", lambda model, *arguments: self.best_outputs(*arguments))
         monkeypatch.setattr("il_morph.training.loop.mean_loss", lambda *arguments: next(self.losses))
 
-    def best_outputs(self, inference, instances, width, batch_size):
+    def best_outputs(self, instances, width, batch_size):
         probing = len(self.searches) % 2 == 0
         self.searches.append((len(instances), width, batch_size))
         number = next(self.train_right if probing else self.right, 0)

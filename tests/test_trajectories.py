@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from il_morph.data.formats import SIGMORPHON2017, read_samples
-from il_morph.engines import make_engine
+from il_morph.engines import engine_named
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.training.imitation import ImitationLearning
@@ -83,7 +83,7 @@ class Trajectory:
 @pytest.fixture(params=["dynet"])
 def engine(request):
     pytest.importorskip("dynet")
-    return make_engine()
+    return engine_named()
 
 
 def test_there_are_recordings():

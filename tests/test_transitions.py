@@ -1,11 +1,11 @@
 """What the actions of both transition systems do and when they are valid."""
 import pytest
 
-from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, MAX_ACTIONS, STEP, UNK
+from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, MAX_ACTIONS, STEP, UNK, ActionTable
 from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem
 
 HAEM, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
-SYMBOLS = {"haem": [*HAEM.specials, "a", "b"], "hard": [*HARD.specials, "a", "b"]}
+TABLES = {name: ActionTable(system.action, [*system.special_actions, "a", "b"]) for name, system in SYSTEMS.items()}
 
 
 def test_the_systems_have_the_names_of_the_flag():
@@ -20,14 +20,13 @@ def test_the_systems_have_the_names_of_the_flag():
     (HARD, True, {END, 4, 5}),
 ])
 def test_end_is_valid_only_where_nothing_is_left_to_read(system, at_end, valid):
-    actions = system.valid_actions(at_end, len(SYMBOLS[system.name]))
-    assert sorted(actions) == sorted(valid)
+    assert TABLES[system.name].valid_actions(at_end) == sorted(valid)
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
 def test_unknown_symbols_and_begin_are_never_valid(system):
     for at_end in (False, True):
-        assert not {UNK, BEGIN} & set(system.valid_actions(at_end, 12))
+        assert not {UNK, BEGIN} & set(TABLES[system.name].valid_actions(at_end))
 
 
 @pytest.mark.parametrize("system, action, written, advances", [
@@ -40,12 +39,13 @@ def test_unknown_symbols_and_begin_are_never_valid(system):
     (HARD, END, "", False),
 ])
 def test_what_an_action_writes_and_whether_it_reads(system, action, written, advances):
-    assert system.written(action, "x", SYMBOLS[system.name]) == written
-    assert system.advance(3, action) == 3 + advances
+    table = TABLES[system.name]
+    assert table.rows[action].written("x") == written
+    assert table.advance(3, action) == 3 + advances
 
 
 def test_copies_and_end_are_no_edits():
-    assert [HAEM.cost(action) for action in (COPY, END, DELETE, 5)] == [False, False, True, True]
+    assert TABLES["haem"].costs[[COPY, END, DELETE, 5]].tolist() == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("system, wraps, position", [

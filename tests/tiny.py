@@ -90,7 +90,7 @@ def script(table: str) -> str:
 def run_script(folder: Path, table: str, *options: str) -> subprocess.CompletedProcess:
     """The script of a table; data and results are in `folder`."""
     return subprocess.run([script(table), "--data", folder / "data", "--results", folder / "results", *options],
-                          env=environment(folder), capture_output=True, text=True, timeout=300)
+                          env=environment(folder), capture_output=True, text=True)
 
 
 def table_rows(folder: Path, table: str) -> dict:

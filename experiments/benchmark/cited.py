@@ -14,8 +14,8 @@ from il_morph.cited.nwfst import lattice_numba, lattice_numpy
 from il_morph.cited.nwfst.learner import NwfstLearner
 from il_morph.data.formats import Sample
 from il_morph.model.architectures import architecture_of, inference_of
-from il_morph.model.search import best_outputs
-from il_morph.model.settings import FIXED, NWFST, PRESETS, TRANSDUCER, ModelSettings, TrainingSettings
+from il_morph.model.registry import TRANSDUCER, kind_named
+from il_morph.model.settings import PRESETS, ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Learner
 from il_morph.training.phases import gold_sequences, make_objective
@@ -25,7 +25,7 @@ KERNELS_OF_NWFST = {"numba": lattice_numba, "numpy": lattice_numpy}
 
 
 def settings_of(preset: str, data_format: str) -> tuple[ModelSettings, TrainingSettings]:
-    given: dict[str, Any] = {**FIXED[PRESETS[preset].get("architecture", TRANSDUCER)], **PRESETS[preset]}
+    given: dict[str, Any] = {**kind_named(PRESETS[preset].get("architecture", TRANSDUCER)).fixed, **PRESETS[preset]}
     names = {field.name for field in fields(ModelSettings)}
     model = {name: value for name, value in given.items() if name in names}
     training = {name: value for name, value in given.items() if name not in names}
@@ -34,7 +34,7 @@ def settings_of(preset: str, data_format: str) -> tuple[ModelSettings, TrainingS
 
 def learners(vocabulary: Vocabulary, train: Sequence[Instance], settings: TrainingSettings) -> dict[str, Learner]:
     """By the name of what computes."""
-    if vocabulary.settings.architecture == NWFST:
+    if vocabulary.settings.architecture == "nwfst":
         return {name: NwfstLearner(vocabulary, np.random.RandomState(1), kernels)
                 for name, kernels in KERNELS_OF_NWFST.items()}
     objective = make_objective(vocabulary, settings, Random(1), gold_sequences(vocabulary, train, settings, seed=1))
@@ -53,5 +53,5 @@ def training_and_decoding(preset: str, train: Sequence[Sample], dev: Sequence[Sa
     take_turns(list(cells.values()), instances, range(1 + epochs))
     inference = inference_of(next(iter(cells.values())).learner.weights(), vocabulary)
     inputs = [vocabulary.instance(sample) for sample in dev]
-    seconds, _ = cpu_seconds(lambda: best_outputs(inference, inputs))
+    seconds, _ = cpu_seconds(lambda: inference.best_outputs(inputs, 1, 128))
     return {**{column: timed.later() for column, timed in cells.items()}, "greedy": 1000 * seconds / len(inputs)}

@@ -14,7 +14,7 @@ from speed import CA_D, CA_R, LONG, Bench, Cells, cpu_seconds, of_all, take_turn
 
 from il_morph.data.formats import Sample
 from il_morph.model.search import BEAM_WIDTH
-from il_morph.transitions.actions import END
+from il_morph.transitions.actions import COPY, END
 
 FORMAT = "sigmorphon2017"
 INPUTS = 300  # to decode
@@ -55,7 +55,7 @@ def bench_of(size: Size, samples: int) -> Bench:
     train = generated(size, samples)
     bench = Bench(train + all_seen(size), generated(size, INPUTS), FORMAT)
     bench.train = bench.train[:samples]
-    bench.weights["output.b"][[END, bench.vocabulary.system.copy]] += LIKED
+    bench.weights["output.b"][[END, COPY]] += LIKED
     return bench
 
 

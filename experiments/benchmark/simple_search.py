@@ -17,7 +17,7 @@ class Path:
     """A hypothesis and where it stands."""
 
     def __init__(self, model: Any, instance: Instance):
-        self.system, self.symbols = model.vocabulary.system, model.vocabulary.actions.symbols
+        self.system, self.table = model.vocabulary.system, model.vocabulary.table
         self.instance, self.position = instance, instance.start
         self.actions: tuple[int, ...] = ()
         self.output, self.log_probability = "", 0.0
@@ -28,7 +28,7 @@ class Path:
         return self.actions[-1] if self.actions else self.system.initial_action
 
     def valid(self) -> list[int]:
-        return self.system.valid_actions(self.position == self.instance.end, len(self.symbols))
+        return self.table.valid_actions(self.position == self.instance.end)
 
     def taking(self, action: int, log_probability: float, state: Any) -> Path:
         path = object.__new__(Path)
@@ -36,8 +36,8 @@ class Path:
         path.state = state
         path.actions += (action,)
         path.log_probability += log_probability
-        path.output += self.system.written(action, self.instance.text[self.position], self.symbols)
-        path.position = min(self.system.advance(self.position, action), self.instance.end)
+        path.output += self.table.rows[action].written(self.instance.text[self.position])
+        path.position = min(self.table.advance(self.position, action), self.instance.end)
         return path
 
     def hypothesis(self) -> Hypothesis:

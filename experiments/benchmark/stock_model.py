@@ -44,7 +44,7 @@ class StockModel:
         if s.mlp:
             self.dense["hidden.W"] = collection.add_parameters((s.mlp, s.dec_hidden))
             self.dense["hidden.b"] = collection.add_parameters(s.mlp)
-        self.valid = [vocabulary.system.valid_actions(at_end, number) for at_end in (False, True)]
+        self.valid = [vocabulary.table.valid_actions(at_end) for at_end in (False, True)]
 
     # one sample
 
@@ -99,7 +99,7 @@ class StockModel:
         `model_rollin` is the probability of a sampled action; `model_rollouts` lets the model finish
         after each candidate, one by one.
         """
-        system, symbols = self.vocabulary.system, self.vocabulary.actions.symbols
+        system, table = self.vocabulary.system, self.vocabulary.table
         encoded, decoder = self.encode(instance), self.builders["decoder"].initial_state()
         action, position, j, losses = system.initial_action, instance.start, 0, []
         while action != END and len(losses) < MAX_ACTIONS:
@@ -112,19 +112,19 @@ class StockModel:
             optimal = optimal_actions(costs)
             losses.append(-dy.logsumexp([dy.pick(scores, a) for a in optimal]))
             if model_rollin and random.random() < model_rollin:
-                action = random.choices(range(len(symbols)), np.exp(scores.vec_value()))[0]
+                action = random.choices(range(len(table)), np.exp(scores.vec_value()))[0]
             else:
                 action = optimal[0] if len(optimal) == 1 else max(optimal, key=scores.vec_value().__getitem__)
-            j = matched(expert.target, system.written(action, instance.text[position], symbols), j)
-            position = system.advance(position, action)
+            j = matched(expert.target, table.rows[action].written(instance.text[position]), j)
+            position = table.advance(position, action)
         return dy.average(losses)
 
     def rollout_edits(self, state, action: int, position: int, steps: int) -> int:
         """The insertions and deletions of this action and of what the model does after it, greedily."""
-        system, edits = self.vocabulary.system, 0
+        table, edits = self.vocabulary.table, 0
         while True:
-            edits += system.cost(action)
-            position = system.advance(position, action)
+            edits += int(table.costs[action])
+            position = table.advance(position, action)
             if action == END or steps == MAX_ACTIONS:
                 return edits
             state, scores = self.step(state, action, position)
@@ -133,13 +133,13 @@ class StockModel:
 
     def sequence_loss(self, instance: Instance, actions: Sequence[int]) -> dy.Expression:
         """MLE: the mean −log P of these actions."""
-        system, losses = self.vocabulary.system, []
+        table, losses = self.vocabulary.table, []
         encoded, decoder = self.encode(instance), self.builders["decoder"].initial_state()
-        last, position = system.initial_action, instance.start
+        last, position = self.vocabulary.system.initial_action, instance.start
         for action in actions:
             decoder = decoder.add_input(self.decoder_input(encoded, last, position))
             losses.append(-dy.pick(self.log_probabilities(decoder, position == instance.end), action))
-            last, position = action, system.advance(position, action)
+            last, position = action, table.advance(position, action)
         return dy.average(losses)
 
     # weights under the names of the model file

@@ -47,7 +47,7 @@ from il_morph.model.search import describe
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.aligners import make_aligner
-from il_morph.transitions.expert import optimal_sequences
+from il_morph.transitions.expert import Expert, optimal_sequences
 from il_morph.transitions.systems import SYSTEMS
 
 MOST = 1_000_000
@@ -97,7 +97,7 @@ def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int
     """A row for each optimal sequence, up to `most` of a pair; it says how many there are."""
     for instance in instances:
         sample = instance.sample
-        expert = vocabulary.system.expert(sample.input, sample.target, vocabulary.actions_of(sample.target))
+        expert = Expert(sample.input, sample.target, vocabulary.table)
         number = str(expert.number_of_optimal_sequences())
         for actions in islice(optimal_sequences(expert), most):
             yield [*head(instance), number, describe(actions, instance, vocabulary)]

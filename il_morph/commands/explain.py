@@ -15,7 +15,7 @@ which the output departs from the right one.
 Options:
   --gold=FORM       the right output
   --beam-width=N    width of the beam; 1 or 0 is greedy search (default 4)
-  --html            a page instead of text; needs the packages of il-morph[report]
+  --html            a page instead of text; needs Jinja2
   --output=FILE     write to FILE instead of standard output, which - is as well
   --force           overwrite FILE
   -h --help         show this text

@@ -6,8 +6,8 @@ Usage:
 RESULTS are folders of `il-morph train`. Several of the same data are shown side by side: seeds with
 their spread and their vote. The page is one file that needs no network: settings and command,
 learning curve, accuracy by part of speech, feature, what training showed and length, which edits go
-wrong, and every error with its edits and steps, to filter and to sort. It needs the packages of
-il-morph[report].
+wrong, and every error with its edits and steps, to filter and to sort. It needs Jinja2
+and matplotlib.
 
 Options:
   --output=FILE     the page; - is standard output [default: report.html]

@@ -28,7 +28,7 @@ Options:
   --published=FILE  compare with the figures in FILE, not with those of the authors
                     (columns as in experiments/NAME/published.tsv)
   --format=FORMAT   text, markdown, tsv, or html: a page with our accuracy drawn against the published
-                    one (needs the packages of il-morph[report]) [default: text]
+                    one (needs Jinja2 and matplotlib) [default: text]
   --output=FILE     write the table to FILE; - is standard output [default: -]
   --measured=FILE   write the runs to FILE too, a row each: epochs, minutes, accuracies, engine,
                     commit; runs that FILE lists already stay there unless they were made again

@@ -16,11 +16,10 @@ from il_morph.data.spelling import examples
 from il_morph.errors import InputError
 from il_morph.evaluation.voting import votes_for
 from il_morph.files import PathLike
-from il_morph.model.inference import AnyInference
 from il_morph.model.modelfile import load_model
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, Score, up_to_mass
 from il_morph.model.scoring import SCORING_WIDTH
-from il_morph.model.search import BEAM_WIDTH
+from il_morph.model.search import BEAM_WIDTH, SearchModel
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.run_folder import RunFolder
 
@@ -124,7 +123,7 @@ class AveragingPredictor(Predictor):
         refuse_different_actions(members)
         super().__init__(members[0].model, members[0].name)
         self.members = list(members)
-        self.inference = AverageInference([member.inference for member in members])  # type: ignore[assignment]
+        self.inference = AverageInference([member.inference for member in members])
 
     def __reduce__(self) -> tuple:
         return AveragingPredictor, (self.members,)
@@ -141,8 +140,9 @@ def refuse_different_actions(members: Sequence[Predictor]) -> None:
     """A mean is over the same actions at the same place of the input."""
     refuse_different(members, ["architecture", "transducer", "tag_wraps"], unaveraged)
     first = members[0]
-    if any(member.finds_one for member in members):
-        raise unaveraged("NWFST weighs whole paths through a lattice")
+    if first.inference.weighs_paths:
+        architecture = first.vocabulary.settings.architecture
+        raise unaveraged(f"--architecture={architecture} weighs whole paths through a lattice")
     for other in members[1:]:
         different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
         if different:
@@ -175,12 +175,11 @@ class AverageStates:
         return AverageStates([states.take(rows) for states in self.members])
 
 
-class AverageInference:
-    """What a search asks of a network, answered by several. Actions have the indices of the first one's vocabulary."""
+class AverageInference(SearchModel):
+    """Several networks answer as one. Actions have the indices of the first one's vocabulary."""
 
-    def __init__(self, members: Sequence[AnyInference]):
+    def __init__(self, members: Sequence[SearchModel]):
         self.members, self.vocabulary = members, members[0].vocabulary
-        self.advance = members[0].advance
         symbols = self.vocabulary.actions.symbols
         self.indices = [np.array([member.vocabulary.actions.positions[symbol] for symbol in symbols])
                         for member in members]  # of each action in each model
@@ -198,11 +197,14 @@ class AverageInference:
             member.step(each, rows, positions, indices[actions], state) for member, each, indices, state
             in zip(self.members, encoded.members, self.indices, states.members)])
 
+    def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        return self.members[0].advance(positions, actions)
+
     def heads(self, positions: np.ndarray, states: AverageStates) -> np.ndarray:
         return self.members[0].heads(positions, states.members[0])
 
     def log_probabilities(self, states: AverageStates, at_end: np.ndarray) -> np.ndarray:
-        """log of the mean P over the valid actions of each row; −inf for the others."""
+        """log of the mean P."""
         each = [member.log_probabilities(state, at_end)[:, indices]
                 for member, state, indices in zip(self.members, states.members, self.indices)]
         return np.logaddexp.reduce(each) - math.log(len(each))

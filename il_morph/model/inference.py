@@ -7,7 +7,7 @@ are tables, computed once from the weights; what is left per step is the recurre
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -16,6 +16,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from il_morph.model.architecture import AnyArchitecture, Architecture, Layer
+from il_morph.model.search import SearchModel
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import UNK
 
@@ -151,7 +152,7 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
     return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
 
-class AnyInference(ABC):
+class AnyInference(SearchModel):
     """What inference has in every architecture: an encoder, the validity of actions, a softmax over the valid ones.
 
     A subclass says what it reads of samples (`encode`), what a step is, and the scores of the actions (`logits`).
@@ -163,11 +164,8 @@ class AnyInference(ABC):
         self.buffers = Buffers()
         self.forward, self.backward = (self._cells(stack) for stack in (architecture.forward, architecture.backward))
         self.symbol_tables = [self._symbols() @ layers[0].x + layers[0].b for layers in (self.forward, self.backward)]
-        system, number = vocabulary.system, len(vocabulary.actions)
-        self.invalid = np.ones((2, number), dtype=bool)
-        for at_end in (0, 1):
-            self.invalid[at_end, system.valid_actions(bool(at_end), number)] = False
-        self._moves = np.array([system.advance(0, action) for action in range(number)])
+        self.table = vocabulary.table
+        self.invalid = ~self.table.valid
 
     def _cells(self, layers: Sequence[Layer]) -> list[Cell]:
         return [(VanillaCell if layer.vanilla else CoupledCell)(self.weights, layer.name) for layer in layers]
@@ -179,31 +177,13 @@ class AnyInference(ABC):
         return characters
 
     @abstractmethod
-    def encode(self, instances: Sequence[Instance]) -> Any:
-        """Everything the steps need of these samples; `ends` are the positions of END."""
-
-    @abstractmethod
-    def step(self, encoded: Any, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray, states: Any) -> Any:
-        """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
-
-    @abstractmethod
-    def initial_states(self) -> Any:
-        """Those before the first step."""
-
-    @abstractmethod
     def logits(self, states: Any) -> np.ndarray:
         """[row, action]: the scores of all actions, valid or not."""
 
-    def heads(self, positions: np.ndarray, states: Any) -> np.ndarray:
-        """Which element of the buffer each row reads: that of its position, or what soft attention is on most."""
-        return positions
-
     def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """The positions in the buffer after these actions."""
-        return positions + self._moves[actions]
+        return positions + self.table.reads[actions]
 
     def log_probabilities(self, states: Any, at_end: np.ndarray) -> np.ndarray:
-        """log P over the valid actions of each row; −inf for the others."""
         scores = self.logits(states)
         scores[self.invalid[at_end.astype(np.int64)]] = -np.inf
         return log_softmax(scores)
@@ -283,7 +263,6 @@ class Inference(AnyInference):
 
     def step(self, encoded: Encoded, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
              states: States) -> States:
-        """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
         x = self.buffers.rows("input", encoded.projected, encoded.packing.places(rows, positions))
         x += self.buffers.rows("action", self.action_table, actions)
         return step_layers(self.decoder, x, states)
@@ -360,7 +339,7 @@ class Trie:
 class Encoded:
     """Encoded samples: the gates of the decoder [gate, place, hidden], the symbols, and where each sample is.
 
-    Where there is a gate to copy (HACM), what each place adds to it.
+    `gates` is what each place adds to a gate to copy, where there is one.
     """
 
     projected: np.ndarray

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Callable, Optional, Union
 
-from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
 from il_morph.data.spelling import Letters, examples, normalise, normalised
@@ -19,7 +18,7 @@ from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.scoring import SCORING_WIDTH, score_outputs
-from il_morph.model.search import BEAM_WIDTH, Hypothesis, decode, describe
+from il_morph.model.search import BEAM_WIDTH, Hypothesis, SearchModel, decode, describe
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
@@ -254,7 +253,7 @@ class Predictor(AnyPredictor):
 
     def __init__(self, model: Model, name: str = "a model"):
         self.model, self.name, self.vocabulary = model, name, model.vocabulary
-        self.inference = inference_of(model.weights, model.vocabulary)
+        self.inference: SearchModel = inference_of(model.weights, model.vocabulary)
 
     def __reduce__(self) -> tuple:
         """A copy arranges the weights anew."""
@@ -268,14 +267,9 @@ class Predictor(AnyPredictor):
     def vocabularies(self) -> list[Vocabulary]:
         return [self.vocabulary]
 
-    @property
-    def finds_one(self) -> bool:
-        """Is there one hypothesis for each sample, whatever the width of the beam?"""
-        return isinstance(self.inference, NwfstInference)
-
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
                mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
-        if self.finds_one and (mass is not None or number != 1):
+        if self.inference.weighs_paths and (mass is not None or number != 1):
             raise InputError("the model finds one output for each input, the best path of its lattice: ask for no "
                              "more, nor for a share of the probability")
         found = self.hypotheses(samples, beam_width, batch_size)
@@ -324,7 +318,7 @@ class Predictor(AnyPredictor):
         how = "".join(f", {name} {training[name]}" for name in ("mode", "seed") if name in training)
         features = f", {len(vocabulary.features) - 1} features, {len(vocabulary.bundles)} bundles"
         return (f"<{self.name}: {vocabulary.system.name} transducer{how}; reads {vocabulary.format.described(3)}; "
-                f"{len({*vocabulary.characters.symbols} - {*vocabulary.system.specials})} characters"
+                f"{len(vocabulary.letters)} characters"
                 f"{features if vocabulary.format.separator else ''}>")
 
 

@@ -14,10 +14,9 @@ from typing import Any, Optional
 import numpy as np
 
 from il_morph.errors import InputError
-from il_morph.model.inference import AnyInference
+from il_morph.model.search import SearchModel
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.transitions.actions import END
-from il_morph.transitions.systems import TransitionSystem
+from il_morph.transitions.actions import END, NOTHING
 
 SCORING_WIDTH = 32
 
@@ -54,10 +53,10 @@ def unlinked(link: Link) -> Iterator[int]:
         yield action
 
 
-def score_outputs(inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str],
+def score_outputs(inference: SearchModel, instances: Sequence[Instance], outputs: Sequence[str],
                   width: int = SCORING_WIDTH, batch_size: int = 32) -> list[OutputScore]:
     """For each sample the action sequences that write its output, as far as a beam of this width finds them."""
-    refuse_endless(inference.vocabulary.system)
+    refuse_endless(inference.vocabulary)
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer) + len(outputs[n]))
     ways: list[OutputScore] = [OutputScore() for _ in instances]
     for first in range(0, len(order), batch_size):
@@ -68,12 +67,13 @@ def score_outputs(inference: AnyInference, instances: Sequence[Instance], output
     return ways
 
 
-def refuse_endless(system: TransitionSystem) -> None:
+def refuse_endless(vocabulary: Vocabulary) -> None:
     """Where an action neither reads nor writes, infinitely many sequences write the same output."""
-    special = {action for at_end in (False, True) for action in system.valid_actions(at_end, system.first_insert)}
-    if special - {END} - system.advancing:
-        raise InputError(f"outputs of the transition system {system.name} have no score: it has actions that neither "
-                         "read nor write, so the ways to write an output have no end")
+    rows = vocabulary.table.rows
+    for action in vocabulary.table.writers("", NOTHING, at_end=True):
+        if action != END and not rows[action].reads:
+            raise InputError(f"outputs of the transition system {vocabulary.system.name} have no score: it has actions "
+                             "that neither read nor write, so infinitely many sequences write the same output")
 
 
 @dataclass
@@ -106,7 +106,7 @@ class PartialSequence:
 class ForcedSearch:
     """A beam over sequences that write given outputs, in the order of their progress: a copy makes two, others one."""
 
-    def __init__(self, inference: AnyInference, instances: Sequence[Instance], outputs: Sequence[str], width: int):
+    def __init__(self, inference: SearchModel, instances: Sequence[Instance], outputs: Sequence[str], width: int):
         self.inference, self.instances, self.outputs, self.width = inference, instances, outputs, width
         self.vocabulary: Vocabulary = inference.vocabulary
         self.encoded = inference.encode(instances)
@@ -147,7 +147,7 @@ class ForcedSearch:
 
     def _take(self, row: PartialSequence, action: int, written: int, score: float, step: StepStates,
               place: int) -> None:
-        actions, position = (row.actions, action), self.vocabulary.system.advance(row.position, action)
+        actions, position = (row.actions, action), self.vocabulary.table.advance(row.position, action)
         if action == END:
             self.ways[row.owner].add(row.score + score, actions)
         else:
@@ -156,20 +156,20 @@ class ForcedSearch:
 
     def _next_actions(self, row: PartialSequence) -> Iterator[tuple[int, int]]:
         """The actions that write what comes next in the output, or nothing, with how much they write."""
-        system, symbols = self.vocabulary.system, self.vocabulary.actions.symbols
-        instance, rest = self.instances[row.owner], self.outputs[row.owner][row.written:]
-        for action in system.valid_actions(row.position == instance.end, system.first_insert):
-            text = system.written(action, instance.text[row.position], symbols)
-            if rest.startswith(text) and not (action == END and rest):
-                yield action, len(text)
-        if rest and rest[0] in self.vocabulary.actions:
-            yield self.vocabulary.actions[rest[0]], 1
+        table, instance = self.vocabulary.table, self.instances[row.owner]
+        head, at_end = instance.text[row.position], row.position == instance.end
+        rest = self.outputs[row.owner][row.written:]
+        for action in table.writers(head, NOTHING, at_end):
+            if not (action == END and rest):
+                yield action, 0
+        for action in table.writers(head, rest[0], at_end) if rest else []:
+            yield action, 1
 
     def _can_end(self, row: PartialSequence) -> bool:
         """Characters that the model cannot insert must be left in the input, in this order, to be copied."""
         actions, instance = self.vocabulary.actions, self.instances[row.owner]
         needed = [character for character in self.outputs[row.owner][row.written:] if character not in actions]
-        left = iter(instance.text[row.position:instance.end] if self.vocabulary.system.copy is not None else "")
+        left = iter(instance.text[row.position:instance.end] if self.vocabulary.table.copies else "")
         return all(character in left for character in needed)
 
 

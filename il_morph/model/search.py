@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 
-from il_morph.cited.nwfst.inference import NwfstInference
-from il_morph.model.inference import AnyInference
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import END
 
@@ -25,9 +24,48 @@ class Hypothesis:
     log_probability: float
 
 
-def decode(inference: AnyInference, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
+class SearchModel(ABC):
+    """What a search asks of a network."""
+
+    vocabulary: Vocabulary
+    weighs_paths = False  # whole paths, not actions: it finds the best one at any width, steps have no probability
+
+    @abstractmethod
+    def encode(self, instances: Sequence[Instance]) -> Any:
+        """Everything the steps need of these samples; `ends` are the positions of END."""
+
+    @abstractmethod
+    def initial_states(self) -> Any:
+        """Those before the first step."""
+
+    @abstractmethod
+    def step(self, encoded: Any, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray, states: Any) -> Any:
+        """Row k reads the previous action `actions[k]` at `positions[k]` of sample `rows[k]`."""
+
+    @abstractmethod
+    def log_probabilities(self, states: Any, at_end: np.ndarray) -> np.ndarray:
+        """log P over the valid actions of each row; −inf for the others."""
+
+    @abstractmethod
+    def advance(self, positions: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """The positions in the buffer after these actions."""
+
+    def heads(self, positions: np.ndarray, states: Any) -> np.ndarray:
+        """Which element of the buffer each row reads: that of its position, or what attention is on most."""
+        return positions
+
+    def search(self, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
+        """Each sample's hypotheses, best first."""
+        return BeamSearch(self, instances, max(1, width)).run()
+
+    def best_outputs(self, instances: Sequence[Instance], width: int, batch_size: int) -> list[str]:
+        """What the model predicts for each sample."""
+        return [hypotheses[0].output for hypotheses in decode(self, instances, width, batch_size)]
+
+
+def decode(inference: SearchModel, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
            progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
-    """Each sample's hypotheses, best first. Width 0 or 1 is greedy search; NWFST finds its best path at any width."""
+    """Each sample's hypotheses, best first. Width 0 or 1 is greedy search."""
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer))
     results: list[list[Hypothesis]] = [[] for _ in instances]
     for batch in progress([order[n:n + batch_size] for n in range(0, len(order), batch_size)]):
@@ -36,31 +74,15 @@ def decode(inference: AnyInference, instances: Sequence[Instance], width: int = 
     return results
 
 
-def decode_batch(inference: AnyInference, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
+def decode_batch(inference: SearchModel, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
     """At once, or in halves where there is too little memory."""
     try:
-        if isinstance(inference, NwfstInference):
-            return best_paths(inference, instances)
-        return BeamSearch(inference, instances, max(1, width)).run()
+        return inference.search(instances, width)
     except MemoryError:
         if len(instances) == 1:
             raise
     half = len(instances) // 2
     return [*decode_batch(inference, instances[:half], width), *decode_batch(inference, instances[half:], width)]
-
-
-def best_outputs(inference: AnyInference, instances: Sequence[Instance], width: int = 1,
-                 batch_size: int = 128) -> list[str]:
-    """What a model predicts for each sample; NWFST need not sum over all paths for it."""
-    if isinstance(inference, NwfstInference):
-        found = inference.best(instances, normalised=False)
-        return [execute(actions, instance, inference.vocabulary) for instance, (actions, _) in zip(instances, found)]
-    return [hypotheses[0].output for hypotheses in decode(inference, instances, width, batch_size)]
-
-
-def best_paths(inference: NwfstInference, instances: Sequence[Instance]) -> list[list[Hypothesis]]:
-    return [[Hypothesis(execute(actions, instance, inference.vocabulary), actions, log_probability)]
-            for instance, (actions, log_probability) in zip(instances, inference.best(instances))]
 
 
 class BeamSearch:
@@ -69,7 +91,7 @@ class BeamSearch:
     A hypothesis that takes END leaves the beam of its sample and narrows it by one.
     """
 
-    def __init__(self, inference: AnyInference, instances: Sequence[Instance], width: int):
+    def __init__(self, inference: SearchModel, instances: Sequence[Instance], width: int):
         self.inference, self.instances = inference, instances
         self.encoded = inference.encode(instances)
         system = inference.vocabulary.system
@@ -165,12 +187,12 @@ def best_of_rows(scores: np.ndarray, number: int) -> np.ndarray:
 
 def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
     """What a sequence of actions writes."""
-    return vocabulary.system.output(actions, instance.text, instance.start, vocabulary.actions.symbols)
+    return vocabulary.table.output(actions, instance.text, instance.start)
 
 
 def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
     """The edits, readable: a copied character stands for itself, `-x` deletes, `+x` inserts, `>` moves on."""
-    system, symbols = vocabulary.system, vocabulary.actions.symbols
-    shown = (system.show(action, instance.text[position], symbols)
-             for action, position in system.walk(actions, instance.start, instance.end))
+    table = vocabulary.table
+    shown = (table.rows[action].show(instance.text[position])
+             for action, position in table.walk(actions, instance.start, instance.end))
     return " ".join(filter(None, shown))

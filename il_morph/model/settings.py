@@ -7,20 +7,19 @@ the model file and the Python interface check values against these declarations.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, Optional, Union
 
 from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
 from il_morph.data.spelling import FORMS
-from il_morph.errors import InputError
+from il_morph.model.registry import ARCHITECTURES, CITED, ArchitectureKind, kind_named
 from il_morph.transitions.aligners import ALIGNERS
-from il_morph.transitions.systems import CITED_SYSTEMS, SYSTEMS, EditSystem, HardAttentionSystem, TransitionSystem
+from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem, TransitionSystem
 
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
-TRANSDUCER, SOFT, HACM, HAEM_2017, NWFST = ARCHITECTURES = ("transducer", "soft", "hacm", "haem-2017", "nwfst")
 Number = Union[int, float]
 
 
@@ -29,9 +28,9 @@ def between(default: Number, low: Number, high: Number) -> Any:
     return field(default=default, metadata={"low": low, "high": high})
 
 
-def one_of(choices: Sequence[str], default: Optional[str] = None) -> Any:
+def one_of(choices: Collection[str], default: Optional[str] = None) -> Any:
     """A word; the first one is the default unless another one is."""
-    return field(default=default or choices[0], metadata={"choices": tuple(choices)})
+    return field(default=default or next(iter(choices)), metadata={"choices": choices})
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class ModelSettings:
 
     format: str = SIGMORPHON2016.name
     architecture: str = one_of(ARCHITECTURES)
-    transducer: str = one_of(tuple(SYSTEMS))
+    transducer: str = one_of(SYSTEMS)
     input: int = between(100, 1, WIDEST)
     feat_input: int = between(20, 0, WIDEST)
     action_input: int = between(100, 1, WIDEST)
@@ -63,24 +62,18 @@ class ModelSettings:
         return format_named(self.format)
 
     @property
+    def kind(self) -> ArchitectureKind:
+        return kind_named(self.architecture)
+
+    @property
     def system(self) -> TransitionSystem:
-        """The architecture of a cited system has a transition system of its own."""
-        return CITED_SYSTEMS.get(self.architecture) or SYSTEMS[self.transducer]
+        """Some architectures have a transition system of their own."""
+        return self.kind.system or SYSTEMS[self.transducer]
 
     @property
     def embeds_pos(self) -> bool:
         """In a bag of features the POS is one of the features."""
         return self.pos_emb and self.feat_input > 0
-
-    @property
-    def reads_features(self) -> bool:
-        """Are the features of a sample a sequence that the encoder reads?"""
-        return self.architecture == SOFT
-
-    @property
-    def reads_outputs(self) -> bool:
-        """Does the network read the characters that it has written?"""
-        return self.architecture == HAEM_2017
 
     @classmethod
     def from_dict(cls, values: dict) -> ModelSettings:
@@ -98,7 +91,7 @@ class ModelSettings:
     @property
     def misfits(self) -> list[str]:
         """Settings in which the architecture leaves no choice, and which are otherwise."""
-        return [name for name, value in FIXED[self.architecture].items() if getattr(self, name) != value]
+        return [name for name, value in self.kind.fixed.items() if getattr(self, name) != value]
 
     def as_dict(self) -> dict:
         return asdict(self)
@@ -151,39 +144,6 @@ class TrainingSettings:
         return asdict(self)
 
 
-def defaults(*names: str) -> dict[str, Any]:
-    return {each.name: each.default for each in fields(ModelSettings) if each.name in names}
-
-
-# Settings in which the architecture of a cited system leaves no choice.
-FIXED: dict[str, dict[str, Any]] = {
-    TRANSDUCER: {},
-    SOFT: {"transducer": EditSystem.name, "pos_emb": False, "avm_feat_format": True, "mlp": 0, "nonlin": "ReLU",
-           "lucky_w": 55.0, "tag_wraps": "both", "param_tying": True},
-    HACM: {"transducer": HardAttentionSystem.name, "mlp": 0, "nonlin": "ReLU", "tag_wraps": "both",
-           "param_tying": True},
-    HAEM_2017: {"transducer": EditSystem.name, "pos_emb": False, "avm_feat_format": False, "feat_input": 0,
-                "tag_wraps": "close", "param_tying": False},
-    NWFST: {"transducer": EditSystem.name, "pos_emb": False,
-            **defaults("feat_input", "action_input", "avm_feat_format", "dec_hidden", "dec_layers", "vanilla_lstm",
-                       "mlp", "nonlin", "lucky_w", "tag_wraps", "param_tying")},
-}
-
-
-# Sizes of embeddings that are equal, with parameter tying.
-TIED = {TRANSDUCER: ("input", "action_input"), SOFT: ("input", "action_input", "feat_input"),
-        HACM: ("input", "action_input"), HAEM_2017: (), NWFST: ()}
-
-
-def check_architecture(settings: ModelSettings) -> None:
-    """An InputError for a setting that the architecture does not have."""
-    for name in settings.misfits:
-        raise InputError(f"--architecture={settings.architecture} leaves no choice in --{name.replace('_', '-')}: "
-                         "leave the flag out")
-    if settings.architecture == HAEM_2017 and not settings.mlp:
-        raise InputError(f"--architecture={HAEM_2017} has a hidden layer: give its size with --mlp")
-
-
 def check_value(declared: Field, value: Any) -> None:
     """A ValueError if it is no value of this setting."""
     bounds, kind = declared.metadata, type(declared.default)
@@ -197,7 +157,7 @@ def check_value(declared: Field, value: Any) -> None:
 def check_together(settings: ModelSettings) -> None:
     """A ValueError if its architecture does not have these settings, or they do not fit each other."""
     format_named(settings.format)
-    tied = TIED[settings.architecture] if settings.param_tying else ()
+    tied = settings.kind.tied if settings.param_tying else ()
     if len({getattr(settings, name) for name in tied}) > 1:
         raise ValueError(f"the settings {', '.join(tied)} are not equal")
     if settings.avm_feat_format and not settings.feat_input:
@@ -211,12 +171,12 @@ def declarations() -> dict[str, Field]:
     return {each.name: each for settings in (ModelSettings, TrainingSettings) for each in fields(settings)}
 
 
-# The systems of the paper, and those it cites: what of the settings makes them.
+# The systems of the paper: what of the settings makes them.
 EDITS, HARD = {"transducer": EditSystem.name}, {"transducer": HardAttentionSystem.name}
 GREEDY: dict[str, Any] = {"mode": "mle", "beam_widths": ()}  # the cited systems search greedily
 SIZES_2017 = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden": 100, "enc_layers": 2, "dec_layers": 2,
               "epochs": 100, "patience": 100, **GREEDY}  # Aharoni & Goldberg (2017)
-PRESETS: dict[str, dict[str, Any]] = {
+TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ca-d": {**EDITS, "il_beta": 1.0},
     "ca-r": EDITS,
     "ca-rm": {**EDITS, "il_loss": "softmax-margin"},
@@ -226,11 +186,20 @@ PRESETS: dict[str, dict[str, Any]] = {
     "ha-mrt": {**HARD, "mode": "mrt"},
     "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
     "ha-2017": {**HARD, **SIZES_2017, "pos_emb": False, "avm_feat_format": True},
-    "soft": {"architecture": SOFT, **SIZES_2017, "feat_input": 300, "aligner": "dumb", "mle_loss": "sum",
-             "pick_ties": "later"},
-    "hacm": {"architecture": HACM, **GREEDY, "epochs": 50, "patience": 10},
-    "haem-2017": {"architecture": HAEM_2017, **GREEDY, "mlp": 200, "epochs": 60, "patience": 30},
-    "nwfst": {"architecture": NWFST, **GREEDY, "mle_loss": "sum", "input": 10, "enc_hidden": 15, "enc_layers": 4,
-              "optimization": "SGD", "sample_order": "length", "pick_ties": "later", "epochs": 1000, "patience": 100,
-              "trials": 3},  # Rastogi, Cotterell & Eisner (2016)
 }
+
+
+class Presets(Mapping[str, dict[str, Any]]):
+    """What each --model sets. A cited system is imported when its preset is asked for."""
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return {"architecture": name, **kind_named(name).preset} if name in CITED else TRANSDUCERS[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*TRANSDUCERS, *CITED)
+
+    def __len__(self) -> int:
+        return len(TRANSDUCERS) + len(CITED)
+
+
+PRESETS = Presets()

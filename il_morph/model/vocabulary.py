@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Optional
 
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.model.settings import ModelSettings
-from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL
+from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL, ActionTable
 
 
 class Index:
@@ -44,7 +45,7 @@ class Instance:
     buffer: tuple[int, ...]  # the wrapped input
     text: str  # one character for each element of the buffer
     pos: Optional[int]  # row of the POS table, None without one
-    slots: tuple[int, ...]  # rows of the feature table, 0 where the feature is absent; SOFT: where it is unseen
+    slots: tuple[int, ...]  # rows of the feature table, 0 where it is absent (a sequence: where it is unseen)
     start: int  # first position of the buffer that is read
 
     @property
@@ -76,7 +77,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, samples: Sequence[Sample], settings: ModelSettings) -> Vocabulary:
-        specials = settings.system.specials
+        specials = tuple(settings.system.special_actions)
         actions = Index(specials)
         characters = actions if settings.param_tying else Index(specials[: END + 1])
         vocabulary = cls(
@@ -89,7 +90,7 @@ class Vocabulary:
                 characters.add(character)
             for character in sample.output or "":
                 actions.add(character)
-                if settings.reads_outputs:
+                if settings.kind.reads_outputs:
                     characters.add(character)
             vocabulary._add_features(sample.tag)
         return vocabulary
@@ -110,6 +111,16 @@ class Vocabulary:
         items = self.format.features(tag)
         return (items[0], items[1:]) if self.pos is not None else ("", items)
 
+    @cached_property
+    def table(self) -> ActionTable:
+        """What the actions do; complete when the vocabulary is."""
+        return ActionTable(self.system.action, self.actions.symbols)
+
+    @property
+    def letters(self) -> str:
+        """The characters of inputs, and of outputs where these are tied."""
+        return "".join(symbol for symbol in self.characters.symbols if symbol not in self.system.special_actions)
+
     @property
     def number_of_slots(self) -> int:
         return len(self.attributes) if self.attributes is not None else len(self.features) - 1
@@ -123,7 +134,7 @@ class Vocabulary:
         return Instance(
             sample, tuple(buffer), symbols[BEGIN] * both + sample.input + symbols[END],
             None if self.pos is None else self.pos[pos],
-            tuple(self._present(features) if self.settings.reads_features else self._slots(features)),
+            tuple(self._present(features) if self.settings.kind.reads_features else self._slots(features)),
             self.system.start(self.settings.tag_wraps),
         )
 
@@ -173,7 +184,7 @@ class Vocabulary:
     def from_dict(cls, lists: dict, settings: ModelSettings) -> Vocabulary:
         """The indices of a model file. A ValueError for what no training could have made."""
         check_names(lists, settings)
-        specials = settings.system.specials
+        specials = tuple(settings.system.special_actions)
         actions = checked_index(lists, "actions", specials, of_characters=True)
         characters = (actions if settings.param_tying else
                       checked_index(lists, "characters", specials[:END + 1], of_characters=True))

@@ -46,7 +46,7 @@ class Answers:
                 "pos": vocabulary.pos.symbols[1:] if vocabulary.pos is not None and has_features else [],
                 "features": vocabulary.features.symbols[1:] if has_features else [], "bundles": bundles,
                 "columns": vocabulary.format.described(len(vocabulary.format.columns)),
-                "direction": direction("".join(vocabulary.characters.symbols[vocabulary.system.first_insert:]))}
+                "direction": direction(vocabulary.letters)}
 
     def predict(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The n best outputs for a word, each with its steps."""

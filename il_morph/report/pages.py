@@ -14,7 +14,6 @@ from il_morph.errors import InputError
 from il_morph.report.characters import direction, shown, shown_form
 
 FILES = Path(__file__).parent / "pages"
-ADVICE = "pip install 'il-morph[report]'"
 
 
 def read_file(name: str) -> str:
@@ -43,7 +42,7 @@ def _environment() -> Any:
     try:
         import jinja2
     except ImportError:
-        raise InputError(f"pages need Jinja2: {ADVICE}") from None
+        raise InputError("pages need Jinja2: pip install jinja2") from None
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FILES), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(shown=shown, shown_form=shown_form, direction=direction)

@@ -13,16 +13,14 @@ from typing import Any, Optional
 
 import numpy as np
 
-from il_morph.cited.nwfst.inference import NwfstInference
 from il_morph.data.formats import Sample
-from il_morph.model.inference import AnyInference
 from il_morph.model.predictor import Predictor
-from il_morph.model.search import Hypothesis
+from il_morph.model.search import Hypothesis, SearchModel
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
 from il_morph.transitions.actions import END, UNK
-from il_morph.transitions.expert import TargetTracker, optimal_actions
+from il_morph.transitions.expert import Expert, TargetTracker, optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
 COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND, IDLE_KIND = "copy", "delete", "insert", "step", "end", "idle"
@@ -151,12 +149,12 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     return traces
 
 
-def replay(inference: AnyInference, instances: Sequence[Instance],
+def replay(inference: SearchModel, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[tuple[int, np.ndarray]]]:
-    """What is read, and log P of all actions, at each step of each sequence. NWFST knows that of a whole one alone."""
-    if isinstance(inference, NwfstInference):
+    """What is read, and log P of all actions, at each step of each sequence: NaN where only a whole one has it."""
+    if inference.weighs_paths:
         return [[(position, np.full(len(inference.vocabulary.actions), np.nan))
-                 for _, position in inference.vocabulary.system.walk(sequence, instance.start, instance.end)]
+                 for _, position in inference.vocabulary.table.walk(sequence, instance.start, instance.end)]
                 for instance, sequence in zip(instances, sequences)]
     encoded, states = inference.encode(instances), inference.initial_states()
     rows = np.arange(len(instances))
@@ -181,11 +179,11 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
         vocabulary, instance, gold)
     steps, output = [], ""
-    walk = vocabulary.system.walk(hypothesis.actions, instance.start, instance.end)
+    walk = vocabulary.table.walk(hypothesis.actions, instance.start, instance.end)
     for (action, position), (head, scores) in zip(walk, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
-        output += vocabulary.system.written(action, character, vocabulary.actions.symbols)
+        output += vocabulary.table.rows[action].written(character)
         others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
                        for other in next_best(scores, action))
         probability = None if np.isnan(scores[action]) else exp(scores[action])
@@ -203,14 +201,8 @@ def next_best(scores: np.ndarray, action: int) -> list[int]:
 
 def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
     """An action when `character` is under the head."""
-    system = vocabulary.system
-    if action == END:
-        return Edit(END_KIND)
-    if action == system.copy:  # in some systems without reading it
-        return Edit(COPY_KIND if action in system.advancing else INSERT_KIND, character)
-    if action in system.advancing:
-        return Edit(DELETE_KIND, character) if "{}" in system.reading_mark[action] else Edit(STEP_KIND)
-    return Edit(INSERT_KIND, vocabulary.actions.symbols[action]) if action >= system.first_insert else Edit(IDLE_KIND)
+    row = vocabulary.table.rows[action]
+    return Edit(row.kind, row.subject(character))
 
 
 class ExpertJudge:
@@ -219,7 +211,7 @@ class ExpertJudge:
     def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
         self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
         self.counting = TargetTracker(gold)
-        self.expert = vocabulary.system.expert(instance.sample.input, gold, vocabulary.actions_of(gold))
+        self.expert = Expert(instance.sample.input, gold, vocabulary.table)
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:
         """The optimal edits before an action, and what the action is worth. To be asked once before each action."""
@@ -243,7 +235,6 @@ class PrefixJudge:
         self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], Optional[str]]:
-        written = output + self.vocabulary.system.written(action, self.instance.text[position],
-                                                          self.vocabulary.actions.symbols)
+        written = output + self.vocabulary.table.rows[action].written(self.instance.text[position])
         fits = written == self.gold if action == END else self.gold.startswith(written)
         return (), None if fits else WRONG

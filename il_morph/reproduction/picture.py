@@ -23,7 +23,7 @@ def load_pyplot() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'il-morph[report]'") from None
+        raise InputError("pictures need matplotlib: pip install matplotlib") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

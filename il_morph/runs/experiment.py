@@ -19,8 +19,9 @@ from il_morph.data.splitting import SplitFile, split_in_memory
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
+from il_morph.model.registry import TRANSDUCER
 from il_morph.model.search import decode
-from il_morph.model.settings import NWFST, TRANSDUCER, ModelSettings
+from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
 from il_morph.runs.results_folder import ResultsFolder
@@ -247,9 +248,9 @@ class RunReport:
 
 
 def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
-    """The samples that a reloaded model can learn: it has no action for a character it does not know, and NWFST does
-    not learn to read one."""
-    reads = vocabulary.settings.architecture == NWFST
+    """The samples that a reloaded model can learn: it has no action for a character it does not know, and some
+    architectures do not learn to read one."""
+    reads = not vocabulary.settings.kind.learns_unseen_inputs
     kept = [sample for sample in train
             if UNK not in vocabulary.actions_of(sample.target + (sample.input if reads else ""))]
     if not kept:

@@ -4,10 +4,11 @@ from __future__ import annotations
 from typing import Optional
 
 from il_morph.data.formats import format_named
-from il_morph.engines import make_engine
+from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
 from il_morph.files import STREAM
-from il_morph.model.settings import TRANSDUCER, ModelSettings, check_architecture
+from il_morph.model.registry import TRANSDUCER
+from il_morph.model.settings import ModelSettings
 from il_morph.runs.spec import RunSpec, flag, flag_of
 from il_morph.training.engine import Engine
 from il_morph.training.phases import phases_of
@@ -40,11 +41,13 @@ def checked_engine(spec: RunSpec, reloaded: Optional[ModelSettings]) -> Engine:
     """The engine of a run, when the settings of the model it starts from are known; it is not started yet."""
     if reloaded:
         _check_reloaded(spec, reloaded)
-    engine = make_engine(spec.engine, spec.dynet_mem or DYNET_MEMORY, bool(spec.dynet_autobatch))
-    if spec.training.mode != "eval":
-        model = reloaded or ModelSettings(**spec.network)
-        _check_objective(spec, model)
-        engine.refuse(model, spec.training)
+    asked = spec.engine, spec.dynet_mem or DYNET_MEMORY, bool(spec.dynet_autobatch)
+    if spec.training.mode == "eval":
+        return engine_named(*asked)
+    model = reloaded or ModelSettings(**spec.network)
+    _check_objective(spec, model)
+    engine = choose_engine(model, *asked)
+    engine.refuse(model, spec.training)
     return engine
 
 
@@ -60,7 +63,7 @@ def _check_split(spec: RunSpec) -> None:
 def _check_network(spec: RunSpec) -> None:
     settings, sizes = ModelSettings(**spec.network), spec.tied_sizes
     if spec.reload_path is None:
-        check_architecture(settings)
+        _check_architecture(settings)
     if settings.avm_feat_format and not settings.feat_input:
         raise InputError("--feat-input=0 takes the features as a bag, --avm-feat-format as slots with embeddings: "
                          "leave out one of them")
@@ -68,6 +71,13 @@ def _check_network(spec: RunSpec) -> None:
     for name in sizes:
         if sizes[name] != sizes[first]:
             raise InputError(f"{flag(first, sizes[first])} and {flag(name, sizes[name])} differ, but {TIED_WHY[name]}")
+
+
+def _check_architecture(settings: ModelSettings) -> None:
+    for name in settings.misfits:
+        raise InputError(f"--architecture={settings.architecture} leaves no choice in {flag_of(name)}: leave the flag "
+                         "out")
+    settings.kind.check(settings)
 
 
 def _check_schedule(spec: RunSpec) -> None:

@@ -10,7 +10,8 @@ from il_morph.data.read_options import read_options
 from il_morph.data.spelling import AS_IS
 from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
 from il_morph.engines import ENGINES
-from il_morph.model.settings import FIXED, PRESETS, TIED, TRANSDUCER, ModelSettings, TrainingSettings, declarations
+from il_morph.model.registry import TRANSDUCER, kind_named
+from il_morph.model.settings import PRESETS, ModelSettings, TrainingSettings, declarations
 from il_morph.run_folder import RunFolder
 
 MAX_SEED = 2**32 - 1  # DyNet's are 32 bits wide
@@ -112,8 +113,8 @@ class RunSpec:
         if self.reload_path is not None:
             preset = {name: preset[name] for name in preset if self.model and name in ("architecture", "transducer")}
         fmt = self.reading.format
-        return {**preset, **FIXED[{**preset, **explicit}.get("architecture", TRANSDUCER)], **explicit,
-                **({"format": fmt.name} if fmt else {})}
+        kind = kind_named({**preset, **explicit}.get("architecture", TRANSDUCER))
+        return {**preset, **kind.fixed, **explicit, **({"format": fmt.name} if fmt else {})}
 
     def with_settings(self, **settings: Any) -> RunSpec:
         return replace(self, settings={**self.settings, **settings})
@@ -186,7 +187,7 @@ def flag_of(name: str) -> str:
 def _tied(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The sizes of embeddings that must be equal in a network with these settings."""
     settings = ModelSettings(**given)
-    return TIED[settings.architecture] if settings.param_tying else ()
+    return settings.kind.tied if settings.param_tying else ()
 
 
 def _names(settings: type) -> set[str]:

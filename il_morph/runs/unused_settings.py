@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from il_morph.engines import DYNET, default_engine
-from il_morph.model.settings import NWFST, ModelSettings, TrainingSettings
+from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.runs.spec import RunSpec, flag
 from il_morph.training.phases import phases_of
 
@@ -51,8 +51,8 @@ RULES = (
              lambda training: training.settings.il_beta < 1),
     FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, of --mode=mle, mrt and rl, and of pre-training",
              of_modes("mle", "mrt", "rl")),
-    FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, which --architecture=nwfst does not have",
-             lambda training: training.model.architecture != NWFST),
+    FlagRule(("aligner", "iterations", "try_reverse"), "gold sequences, which this --architecture does not have",
+             lambda training: training.model.kind.objective() is None),
     FlagRule(("iterations",), "--align-smart", lambda training: training.settings.aligner == "smart"),
     FlagRule(("mle_loss",), "--mode=mle and pre-training", of_modes("mle")),
     FlagRule(("pretrain_dropout",), "--pretrain-epochs and --pretrain-until", lambda training: training.is_pretrained),

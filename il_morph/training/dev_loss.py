@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from il_morph.model.inference import AnyInference
+from il_morph.model.search import SearchModel
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.transitions.actions import END, UNK
-from il_morph.transitions.expert import Expert, matched, optimal_actions
+from il_morph.transitions.actions import END, HEAD, UNK
+from il_morph.transitions.expert import Expert, optimal_actions
 
 
 class Teacher(Protocol):
@@ -27,20 +27,16 @@ class Teacher(Protocol):
 class ExpertTeacher:
     """The expert, followed without errors."""
 
-    def __init__(self, expert: Expert, vocabulary: Vocabulary):
-        self.expert, self.vocabulary = expert, vocabulary
+    def __init__(self, expert: Expert):
+        self.expert = expert
         self.i = self.j = 0
 
     def optimal(self) -> list[int]:
         return optimal_actions(self.expert.candidates(self.i, self.j))
 
     def take(self, action: int) -> None:
-        system, x = self.vocabulary.system, self.expert.x
-        if action == END:
-            return
-        written = system.written(action, x[self.i:self.i + 1], self.vocabulary.actions.symbols)
-        self.j = matched(self.expert.target, written, self.j)
-        self.i = system.advance(self.i, action)
+        if action != END:
+            self.i, self.j = self.expert.after(action, self.i, self.j)
 
 
 class GoldTeacher:
@@ -57,7 +53,7 @@ class GoldTeacher:
         self.step += 1
 
 
-def step_losses(inference: AnyInference, instances: Sequence[Instance],
+def step_losses(inference: SearchModel, instances: Sequence[Instance],
                 teachers: Sequence[Teacher]) -> list[list[float]]:
     """−log Σ P(a) over the teacher's optimal actions, for each step of each sample."""
     system, number = inference.vocabulary.system, len(instances)
@@ -80,7 +76,7 @@ def step_losses(inference: AnyInference, instances: Sequence[Instance],
     return losses
 
 
-def mean_loss(inference: AnyInference, instances: Sequence[Instance], teachers: Sequence[Teacher],
+def mean_loss(inference: SearchModel, instances: Sequence[Instance], teachers: Sequence[Teacher],
               batch_size: int = 128) -> float:
     """The mean over samples of the mean step loss."""
     losses: list[float] = []
@@ -93,7 +89,7 @@ def mean_loss(inference: AnyInference, instances: Sequence[Instance], teachers: 
 def producible(instances: Sequence[Instance], vocabulary: Vocabulary) -> list[Instance]:
     """The samples whose output has only characters that the model can insert.
 
-    A system that must copy an unseen character (HACM) finds any other output impossible: there the input counts too.
+    Where UNK copies an unseen character, nothing else is possible there: the input counts, too.
     """
     return [instance for instance in instances if UNK not in vocabulary.actions_of(instance.sample.target)
-            and not (vocabulary.system.copy == UNK and UNK in instance.buffer)]
+            and not (vocabulary.table.rows[UNK].writes is HEAD and UNK in instance.buffer)]

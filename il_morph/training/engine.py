@@ -66,22 +66,6 @@ Request = Union[Step, StepRows, RollOut]
 Visit = Generator[Request, Any, int]
 
 
-BEFORE_END, AT_END, BEFORE_END_OR_END = range(3)  # which actions a softmax is over: see `valid_masks`
-
-
-def valid_masks(vocabulary: Vocabulary) -> np.ndarray:
-    """[kind, action]: is the action in the softmax? Before END is all that is left, then, and before but with END.
-
-    The third is that of the authors' program where the target is complete and input is left.
-    """
-    number = len(vocabulary.actions)
-    table = np.zeros((3, number), dtype=bool)
-    for kind in (BEFORE_END, AT_END):
-        table[kind, vocabulary.system.valid_actions(kind == AT_END, number)] = True
-    table[BEFORE_END_OR_END] = table[BEFORE_END] | table[AT_END]
-    return table
-
-
 class StepLoss(NamedTuple):
     """−log Σ P(a) over the optimal actions, in the softmax over a support; margins are added to the scores first."""
 

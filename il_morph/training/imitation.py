@@ -12,20 +12,10 @@ import numpy as np
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import ExpertTeacher
-from il_morph.training.engine import (
-    AT_END,
-    BEFORE_END,
-    BEFORE_END_OR_END,
-    SampleDecoder,
-    State,
-    Step,
-    StepLoss,
-    Visit,
-    valid_masks,
-)
+from il_morph.training.engine import SampleDecoder, State, Step, StepLoss, Visit
 from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
 from il_morph.training.sampling import draw, stream_of_sample
-from il_morph.transitions.actions import COPY, DELETE, END, MAX_ACTIONS
+from il_morph.transitions.actions import AT_END, BEFORE_END, BEFORE_END_OR_END, END, HEAD, MAX_ACTIONS, NOTHING
 from il_morph.transitions.expert import (
     Expert,
     LengthTargetTracker,
@@ -71,13 +61,12 @@ class ImitationLearning:
 
     def __init__(self, vocabulary: Vocabulary, settings: TrainingSettings, random: Random):
         self.vocabulary, self.settings, self.random = vocabulary, settings, random
-        self.system, self.symbols = vocabulary.system, vocabulary.actions.symbols
+        self.table = vocabulary.table
         self.program = settings.il_rules == "program"
         self.tracker = (LengthTargetTracker if not settings.il_optimal_oracle
                         else ProgramTargetTracker if self.program else TargetTracker)
-        self.valid_masks = valid_masks(vocabulary)
-        self.valid = [np.flatnonzero(support) for support in self.valid_masks]
-        self.edits = edits_of_actions(self.system, len(vocabulary.actions), self.program)
+        self.valid = [np.flatnonzero(support) for support in self.table.valid]
+        self.edits = edits_of_actions(self.table, self.program)
         self.experts: dict[Instance, Expert] = {}
         self.model_rollin = 0.0
 
@@ -89,20 +78,19 @@ class ImitationLearning:
         expert = self.experts.get(instance)
         if expert is None:
             sample = instance.sample
-            expert = self.experts[instance] = self.system.expert(sample.input, sample.target,
-                                                                 self.vocabulary.actions_of(sample.target))
+            expert = self.experts[instance] = Expert(sample.input, sample.target, self.table)
         return expert
 
     def teachers(self, instances: Sequence[Instance]) -> list[ExpertTeacher]:
-        return [ExpertTeacher(self.expert(instance), self.vocabulary) for instance in instances]
+        return [ExpertTeacher(self.expert(instance)) for instance in instances]
 
     def visit(self, decoder: SampleDecoder) -> Visit:
         instance, random = decoder.instance, stream_of_sample(self.random, self.settings.batch_size)
         expert, draws = self.expert(instance), RollOutDraws(self.settings, random)
         tracker = self.tracker(expert.target)
-        rollouts = RollOuts(decoder, expert.target, self.system, self.symbols, self.settings, self.edits)
+        rollouts = RollOuts(decoder, expert.target, self.table, self.settings, self.edits)
         at = Configuration(decoder.initial_state(), instance.start)
-        action = self.system.initial_action
+        action = self.vocabulary.system.initial_action
         while action != END and at.steps < MAX_ACTIONS:
             at.state = yield Step(at.state, action, at.position)
             support = AT_END if at.position == instance.end else BEFORE_END
@@ -111,18 +99,21 @@ class ImitationLearning:
             if len(costs) > 1 and draws.model_rolls_out(at.steps):
                 costs = yield from rollouts.costs(at, [action for action in costs if action != free])
             if free is not None:
-                costs[free] = costs[COPY]
+                costs[free] = min(costs[action] for action in costs if self._copies(action))
             optimal = self.leave_loss(decoder, at.state, costs, support)
             action = self._roll_in(decoder, at.state, optimal, support, random)
             rollouts.advance(action)
-            at = at.after(action, self.system.written(action, instance.text[at.position], self.symbols), self.system)
+            at = at.after(self.table.rows[action], instance.text[at.position])
         return at.steps
 
     def _free_insertion(self, costs: dict[int, float], random: Random) -> Optional[int]:
         """`--il-bias-inserts`: in half of the steps the insertion that COPY could replace costs as much as COPY."""
-        if not self.settings.il_bias_inserts or random.random() >= BIASED or COPY not in costs:
+        if not self.settings.il_bias_inserts or random.random() >= BIASED or not any(map(self._copies, costs)):
             return None
-        return next(action for action in costs if action >= self.system.first_insert)
+        return next(action for action in costs if self.table.inserts[action])
+
+    def _copies(self, action: int) -> bool:
+        return self.table.rows[action].writes is HEAD
 
     def _roll_in(self, decoder: SampleDecoder, state: State, optimal: Sequence[int], support: int,
                  random: Random) -> int:
@@ -148,7 +139,7 @@ class ImitationLearning:
         elif self.settings.il_loss == "softmax-margin":
             decoder.step_loss(state, StepLoss(optimal, *self._margins(costs, support)))
         else:
-            regret = regrets(costs, self.valid_masks[support])
+            regret = regrets(costs, self.table.valid[support])
             decoder.regression_loss(state, support, -regret / (regret.max() or 1.0))
         return optimal
 
@@ -158,6 +149,7 @@ class ImitationLearning:
         Where the target is complete and input is left, the authors' program finds END, which is not valid, to be
         free of regret, and DELETE as bad as everything else.
         """
-        if self.program and list(costs) == [DELETE]:
-            return BEFORE_END_OR_END, regrets({END: 0.0}, self.valid_masks[BEFORE_END_OR_END])
-        return support, regrets(costs, self.valid_masks[support])
+        complete = all(self.table.rows[action].writes == NOTHING for action in costs)
+        if self.program and complete and support == BEFORE_END:
+            return BEFORE_END_OR_END, regrets({END: 0.0}, self.table.valid[BEFORE_END_OR_END])
+        return support, regrets(costs, self.table.valid[support])

@@ -12,8 +12,7 @@ from typing import Callable, Optional
 from il_morph.bars import bar, epochs_bar
 from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of
-from il_morph.model.inference import AnyInference
-from il_morph.model.search import best_outputs
+from il_morph.model.search import SearchModel
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import Teacher, mean_loss, producible
@@ -111,8 +110,8 @@ class TrainingLoop:
                 progress.set_postfix(loss=f"{total / max(samples, 1):.4f}", refresh=False)
         return total / samples if samples else None
 
-    def _accuracy(self, inference: AnyInference, instances: Sequence[Instance], width: int) -> float:
-        outputs = best_outputs(inference, instances, width, self.settings.decbatch_size)
+    def _accuracy(self, inference: SearchModel, instances: Sequence[Instance], width: int) -> float:
+        outputs = inference.best_outputs(instances, width, self.settings.decbatch_size)
         correct = [output == instance.sample.output for output, instance in zip(outputs, instances)]
         if self.verbose and instances is self.dev:
             for output, instance in list(zip(outputs, instances))[:10]:
@@ -120,7 +119,7 @@ class TrainingLoop:
                          output, instance.sample.output)
         return 100.0 * sum(correct) / len(correct)
 
-    def _dev_loss(self, inference: AnyInference) -> float:
+    def _dev_loss(self, inference: SearchModel) -> float:
         dev = producible(self.dev, self.vocabulary)
         if not dev:
             raise InputError("--pick-loss: no dev output consists of characters seen in training; "

@@ -11,14 +11,14 @@ from typing import Optional, Protocol
 import numpy as np
 
 from il_morph.model.architectures import architecture_of
-from il_morph.model.settings import NWFST, TrainingSettings
+from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.checkpoint import Checkpoint
 from il_morph.training.engine import Engine, Objective
 from il_morph.training.history import Epoch, History
 from il_morph.training.imitation import ImitationLearning
 from il_morph.training.loop import TrainingLoop
-from il_morph.training.sequences import AllPaths, GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
+from il_morph.training.sequences import GoldSequences, MaximumLikelihood, MinimumRisk, Reinforce
 from il_morph.transitions.aligners import make_aligner
 
 SEEDS = 2**32
@@ -51,12 +51,14 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
     one before, each trial anew, and has the best model of those before to beat."""
     random, phases, history = Random(seed), phases_of(settings), History()
     start, is_trial = weights, settings.trials > 1
-    gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold(vocabulary, phases) else None
+    own = vocabulary.settings.kind.objective()
+    needs_gold = own is None and any(phase.mode in SEQUENCE_OBJECTIVES for phase in phases)
+    gold = gold_sequences(vocabulary, train, settings, seed) if needs_gold else None
     for number, phase in enumerate(phases):
         resumed = checkpoint if checkpoint and checkpoint.phase == number else None
         if checkpoint and number < checkpoint.phase:
             continue
-        objective = make_objective(vocabulary, phase, random, gold)
+        objective = own or make_objective(vocabulary, phase, random, gold)
         learner = engine.learner(vocabulary, objective, phase)
         if is_trial:
             weights, history = start, History(best=history.best, weights=history.weights)
@@ -91,10 +93,6 @@ def tell(observer: Observer, name: str, number: int, training: TrainingLoop, res
         observer.on_state(number, training)
 
 
-def needs_gold(vocabulary: Vocabulary, phases: Sequence[TrainingSettings]) -> bool:
-    return vocabulary.settings.architecture != NWFST and any(phase.mode in SEQUENCE_OBJECTIVES for phase in phases)
-
-
 def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: TrainingSettings,
                    seed: int) -> GoldSequences:
     aligner = make_aligner(settings.aligner, settings.iterations, seed, settings.try_reverse)
@@ -108,8 +106,6 @@ def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: 
 
 def make_objective(vocabulary: Vocabulary, settings: TrainingSettings, random: Random,
                    gold: Optional[GoldSequences] = None) -> Objective:
-    if vocabulary.settings.architecture == NWFST:
-        return AllPaths()
     if settings.mode == "il":
         return ImitationLearning(vocabulary, settings, random)
     assert gold is not None, "these objectives learn from gold sequences"

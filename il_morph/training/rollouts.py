@@ -15,9 +15,8 @@ import numpy as np
 
 from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import Request, RolledOut, RollOut, SampleDecoder, State
-from il_morph.transitions.actions import END, MAX_ACTIONS
+from il_morph.transitions.actions import END, MAX_ACTIONS, Action, ActionTable
 from il_morph.transitions.expert import BETA
-from il_morph.transitions.systems import TransitionSystem
 
 
 @dataclass
@@ -29,8 +28,9 @@ class Configuration:
     output: str = ""
     steps: int = 0  # how many actions have been taken
 
-    def after(self, action: int, written: str, system: TransitionSystem) -> Configuration:
-        return Configuration(self.state, system.advance(self.position, action), self.output + written, self.steps + 1)
+    def after(self, row: Action, head: str) -> Configuration:
+        """After an action with this row of the table, when `head` is the next symbol of the input."""
+        return Configuration(self.state, self.position + row.reads, self.output + row.written(head), self.steps + 1)
 
 
 @dataclass
@@ -42,8 +42,7 @@ class RollOuts:
 
     decoder: SampleDecoder
     target: str
-    system: TransitionSystem
-    symbols: Sequence[str]
+    table: ActionTable
     settings: TrainingSettings
     edits: np.ndarray  # that each action counts for: see `edits_of_actions`
     known: dict[int, RolledOut] = field(default_factory=dict)
@@ -74,7 +73,7 @@ class RollOuts:
 
     def _request(self, at: Configuration, candidates: Sequence[int], known: Iterable[RolledOut]) -> RollOut:
         bound = inf if self.exact else min((self._cost(rollout, at) for rollout in known), default=inf)
-        positions = [self.system.advance(at.position, action) for action in candidates]
+        positions = [self.table.advance(at.position, action) for action in candidates]
         return RollOut(at.state, candidates, positions, self.edits, MAX_ACTIONS - at.steps - 1, bound,
                        tightens=self.by_edits and not self.exact)
 
@@ -85,10 +84,12 @@ class RollOuts:
         if self.by_edits:
             return rollout.cost
         text = self.decoder.instance.text
-        output = at.output + self.system.output(rollout.actions, text, at.position, self.symbols)
+        output = at.output + self.table.output(rollout.actions, text, at.position)
         return BETA * editdistance.eval(output, self.target) + rollout.cost
 
 
-def edits_of_actions(system: TransitionSystem, number: int, program: bool) -> np.ndarray:
-    """Of each action: 1 for an insertion or deletion, and for END in the authors' program."""
-    return np.array([float(program) if action == END else float(system.cost(action)) for action in range(number)])
+def edits_of_actions(table: ActionTable, program: bool) -> np.ndarray:
+    """The cost of each action; in the authors' program END counts as an edit."""
+    edits = table.costs.copy()
+    edits[END] = float(program)
+    return edits

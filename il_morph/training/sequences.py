@@ -14,9 +14,9 @@ from il_morph.model.search import execute
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import GoldTeacher
-from il_morph.training.engine import AT_END, BEFORE_END, Request, RowStates, SampleDecoder, StepRows, Visit, valid_masks
+from il_morph.training.engine import Request, RowStates, SampleDecoder, StepRows, Visit
 from il_morph.training.sampling import draw_rows, stream_of_sample
-from il_morph.transitions.actions import END, MAX_ACTIONS
+from il_morph.transitions.actions import AT_END, BEFORE_END, END, MAX_ACTIONS
 
 GoldActions = Callable[[Sequence[Instance]], list]
 Sampled = list  # of (actions, log P)
@@ -46,7 +46,7 @@ class SequenceObjective:
 
     def __init__(self, vocabulary: Vocabulary, settings: TrainingSettings, random: Random, gold: GoldSequences):
         self.vocabulary, self.settings, self.random, self.gold = vocabulary, settings, random, gold
-        self.system = vocabulary.system
+        self.table = vocabulary.table
         self.sampler = Sampler(vocabulary)
 
     def sample(self, decoder: SampleDecoder, and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
@@ -66,19 +66,6 @@ class SequenceObjective:
         """Edit distance between what the actions write and the target, divided by the longer length."""
         output, target = execute(actions, instance, self.vocabulary), instance.sample.target
         return editdistance.eval(output, target) / max(len(output), len(target), 1)
-
-
-class AllPaths:
-    """−log P of the output, whatever path yields it (NWFST): there is nothing to decide, the learner sums."""
-
-    def begin_epoch(self, epoch: int) -> None:
-        """No schedule depends on the epoch."""
-
-    def visit(self, decoder: SampleDecoder) -> Visit:
-        raise TypeError("a lattice is not visited step by step")
-
-    def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
-        raise TypeError("a lattice has no gold sequences")
 
 
 class MaximumLikelihood(SequenceObjective):
@@ -114,7 +101,7 @@ class MinimumRisk(SequenceObjective):
         share = self.settings.mrt_action_cost
         risks = [self.settings.beta * distance if distance else -1.0
                  for distance in (self.distance(instance, actions) for actions in sequences)]
-        costs = min_max([sum(map(self.system.cost, actions)) for actions in sequences])
+        costs = min_max([sum(self.table.costs[list(actions)]) for actions in sequences])
         return [(1 - share) * risk + share * cost for risk, cost in zip(risks, costs)]
 
 
@@ -166,7 +153,7 @@ class Sampler:
     """Samples action sequences from the model, those of a sample in one batch."""
 
     def __init__(self, vocabulary: Vocabulary):
-        self.system, self.valid_masks = vocabulary.system, valid_masks(vocabulary)
+        self.initial_action, self.table = vocabulary.system.initial_action, vocabulary.table
 
     def sample(self, decoder: SampleDecoder, size: int, random: Random,
                and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
@@ -178,7 +165,7 @@ class Sampler:
     def _run(self, decoder: SampleDecoder, rows: RowStates, number: int, random: Random,
              greedy: Optional[int]) -> Generator[Request, Any, Sampled]:
         instance = decoder.instance
-        actions, positions = [self.system.initial_action] * number, [instance.start] * number
+        actions, positions = [self.initial_action] * number, [instance.start] * number
         histories: list[list[int]] = [[] for _ in range(number)]
         log_probabilities, live = np.zeros(number), list(range(number))
         for _ in range(MAX_ACTIONS):
@@ -190,7 +177,7 @@ class Sampler:
                 action = chosen[row] if row in chosen else int(scores[row].argmax())
                 histories[row].append(action)
                 log_probabilities[row] += scores[row, action]
-                actions[row], positions[row] = action, self.system.advance(positions[row], action)
+                actions[row], positions[row] = action, self.table.advance(positions[row], action)
             live = [row for row in live if actions[row] != END]
             if not live:
                 break
@@ -198,6 +185,6 @@ class Sampler:
 
     def _log_probabilities(self, scores: np.ndarray, positions: Sequence[int], end: int) -> np.ndarray:
         kinds = [AT_END if position == end else BEFORE_END for position in positions]
-        scores = np.where(self.valid_masks[kinds], scores.astype(np.float64), -np.inf)
+        scores = np.where(self.table.valid[kinds], scores.astype(np.float64), -np.inf)
         scores -= scores.max(axis=1, keepdims=True)
         return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))

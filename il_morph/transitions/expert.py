@@ -1,31 +1,28 @@
 """The expert (section 4 of the paper): which actions lead to the target at the least cost.
 
-The target is complete up to j = how much of it the output contains, counted greedily; D(i, j) is
-the least number of insertions and deletions that turn x[i:] into t[j:]. An action that leads away
-from the target is not rolled out: its regret is BETA.
+The target is complete up to j = how much of it the output contains, counted greedily; D(i, j) is the least cost of
+actions that turn x[i:] into t[j:]. An action that leads away from the target is not rolled out: its regret is BETA.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from il_morph.transitions.actions import COPY, DELETE, END
+from il_morph.transitions.actions import END, ActionTable, Move
 
 BETA = 5.0
 
 
-def edit_costs(x: str, t: str) -> list[list[int]]:
-    """The table D: copies are free, there is no substitution."""
-    table = [list(range(len(t), -1, -1))]
-    for i in range(len(x) - 1, -1, -1):
-        below, row = table[-1], [len(x) - i]
-        for j in range(len(t) - 1, -1, -1):
-            cost = 1 + min(below[j], row[-1])
-            row.append(min(cost, below[j + 1]) if x[i] == t[j] else cost)
-        table.append(row[::-1])
-    return table[::-1]
+def edit_costs(x: str, t: str, table: ActionTable) -> list[list[int]]:
+    """The table D. In the paper's system a copy is free, an insertion or deletion costs 1."""
+    costs = [[0] * (len(t) + 1) for _ in range(len(x) + 1)]
+    for i in range(len(x), -1, -1):
+        for j in range(len(t), -1, -1):
+            moves = table.moves(x[i:i + 1], t[j:j + 1])
+            costs[i][j] = min([cost + costs[i + reads][j + writes] for _, reads, writes, cost in moves], default=0)
+    return costs
 
 
 def matched(target: str, output: str, j: int = 0) -> int:
@@ -73,22 +70,20 @@ class LengthTargetTracker(TargetTracker):
 
 
 class Expert:
-    """The expert of one pair. `insertions[j]` is the action INSERT(t_j)."""
+    """The expert of one pair."""
 
-    def __init__(self, x: str, target: str, insertions: Sequence[int]):
-        self.x, self.target, self.insertions = x, target, insertions
-        self.costs = edit_costs(x, target)
+    def __init__(self, x: str, target: str, table: ActionTable):
+        self.x, self.target, self.table = x, target, table
+        self.costs = edit_costs(x, target, table)
+
+    def moves(self, i: int, j: int) -> tuple[Move, ...]:
+        return self.table.moves(self.x[i:i + 1], self.target[j:j + 1])
 
     def candidates(self, i: int, j: int) -> dict[int, float]:
         """The actions on the way to the target with their cost-to-go."""
-        if j == len(self.target):
-            return {DELETE: 0} if i < len(self.x) else {END: 0}
-        insert: dict[int, float] = {self.insertions[j]: 1 + self.costs[i][j + 1]}
-        if i == len(self.x):
-            return insert
-        if self.x[i] != self.target[j]:
-            return {DELETE: 1 + self.costs[i + 1][j], **insert}
-        return {COPY: self.costs[i + 1][j + 1], DELETE: 1 + self.costs[i + 1][j], **insert}
+        costs = self.costs
+        return {action: cost + costs[i + reads][j + writes]
+                for action, reads, writes, cost in self.moves(i, j)} or {END: 0}
 
     def number_of_optimal_sequences(self) -> int:
         """How many sequences of actions lead to the target at the least cost."""
@@ -104,7 +99,8 @@ class Expert:
 
     def after(self, action: int, i: int, j: int) -> tuple[int, int]:
         """Where a candidate leads to."""
-        return i + (action in (COPY, DELETE)), j + (action != DELETE)
+        move = next(move for move in self.moves(i, j) if move.action == action)
+        return i + move.reads, j + move.writes
 
 
 def optimal_sequences(expert: Expert) -> Iterator[tuple[int, ...]]:

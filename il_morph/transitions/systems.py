@@ -1,115 +1,63 @@
-"""The two transition systems (section 3 of the paper), and those of systems that it cites. A system owns its actions:
-what they read, write and cost, when they are valid, how they are shown, which gold sequence an alignment stands for,
-and who is the expert.
+"""The two transition systems (section 3 of the paper).
+
+A system declares its special actions, rows of the action table; beside them every character is an INSERT. It also
+knows which gold sequence an alignment stands for.
 
 The buffer is the wrapped input; a configuration is a position in it and the output so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Optional
-
 from il_morph.data.formats import END as END_SYMBOL
 from il_morph.data.formats import GAP
 from il_morph.transitions.actions import (
     BEGIN,
-    COMMON_SYMBOLS,
+    COMMON_ACTIONS,
     COPY,
     COPY_SYMBOL,
-    DELETE,
     DELETE_SYMBOL,
-    END,
+    HEAD,
     MAX_ACTIONS,
-    STEP,
     STEP_SYMBOL,
-    UNK,
+    Action,
+    insert,
 )
-from il_morph.transitions.expert import Expert
 
 
 class TransitionSystem:
     """Facts shared by the systems; the subclasses say what differs."""
 
     name: str
-    specials: tuple[str, ...]
-    advancing: frozenset[int]  # the actions that read one element of the buffer
-    copy: Optional[int] = None  # the action that writes the element it reads
+    special_actions: dict[str, Action]  # by their symbols, in order; they come first in the action table
     initial_action: int  # what the history holds before the first step
-    pops_begin: bool  # is BEGIN read before the first step?
-    reading_mark: dict[int, str]  # how the actions that read are shown, {} being the character
+    pops_begin: bool = False  # is BEGIN read before the first step?
     has_expert: bool = False  # does it know what is right after an error?
     max_actions: int = MAX_ACTIONS  # of a sequence in search; then it is cut
 
-    @property
-    def first_insert(self) -> int:
-        return len(self.specials)
+    def action(self, symbol: str) -> Action:
+        """The row of the action table for a symbol of the vocabulary."""
+        return self.special_actions.get(symbol) or insert(symbol)
 
     def start(self, wraps: str) -> int:
         """The first position: with `--tag-wraps=close` there is no BEGIN to pop."""
         return 1 if self.pops_begin and wraps == "both" else 0
 
-    def valid_actions(self, at_end: bool, number_of_actions: int) -> list[int]:
-        """END when only END is left in the buffer, reading actions before; insertions always."""
-        reading = [END] if at_end else sorted(self.advancing)
-        return reading + list(range(self.first_insert, number_of_actions))
-
-    def advance(self, position: int, action: int) -> int:
-        """The position in the buffer after an action."""
-        return position + (action in self.advancing)
-
-    def walk(self, actions: Iterable[int], start: int, end: Optional[int] = None) -> Iterator[tuple[int, int]]:
-        """Each action with the position at which it is taken; nobody goes beyond the end, if it is given."""
-        position = start
-        for action in actions:
-            yield action, position
-            position = self.advance(position, action)
-            if end is not None:
-                position = min(position, end)
-
-    def written(self, action: int, character: str, symbols: Sequence[str]) -> str:
-        """What an action adds to the output when `character` is the next of the input."""
-        if action == self.copy:
-            return character
-        return symbols[action] if action >= self.first_insert else ""
-
-    def output(self, actions: Iterable[int], text: str, start: int, symbols: Sequence[str]) -> str:
-        """What a sequence of actions writes, starting at a position of the text in the buffer."""
-        position, last, written = start, len(text) - 1, []
-        for action in actions:
-            written.append(self.written(action, text[position], symbols))
-            position = min(self.advance(position, action), last)
-        return "".join(written)
-
-    def cost(self, action: int) -> int:
-        """1 for an insertion or deletion, 0 for COPY and END."""
-        return int(action not in (self.copy, END))
-
-    def show(self, action: int, character: str, symbols: Sequence[str]) -> str:
-        """An action, readable; nothing for END. A blank is shown as ␣."""
-        if action >= self.first_insert:
-            return "+" + symbols[action].replace(" ", "␣")
-        return self.reading_mark.get(action, "").format(character.replace(" ", "␣"))
-
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
         """The gold actions of an aligned pair as symbols, END included."""
         raise TypeError(f"the system {self.name} has no gold sequences")
-
-    def expert(self, x: str, target: str, insertions: Sequence[int]) -> Expert:
-        """The expert of a pair; `insertions` are the actions that insert the target's characters."""
-        raise TypeError(f"the system {self.name} has no expert")
 
 
 class EditSystem(TransitionSystem):
     """COPY, DELETE, INSERT(c), END: the system of the paper (`--transducer=haem`)."""
 
     name = "haem"
-    specials = (*COMMON_SYMBOLS, DELETE_SYMBOL, COPY_SYMBOL)
-    advancing = frozenset({DELETE, COPY})
-    copy = COPY
+    special_actions = {
+        **COMMON_ACTIONS,
+        DELETE_SYMBOL: Action("delete", reads=1, cost=1, before_end=True, mark="-{}"),
+        COPY_SYMBOL: Action("copy", reads=1, writes=HEAD, before_end=True, mark="{}"),
+    }
     initial_action = COPY
     pops_begin = True
-    reading_mark = {COPY: "{}", DELETE: "-{}"}
     has_expert = True
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
@@ -129,19 +77,13 @@ class EditSystem(TransitionSystem):
                 insertions += [y] if y != GAP else []
         return actions
 
-    def expert(self, x: str, target: str, insertions: Sequence[int]) -> Expert:
-        return Expert(x, target, insertions)
-
 
 class HardAttentionSystem(TransitionSystem):
     """STEP, write(c), END: hard monotonic attention (`--transducer=hard`, the rows HA*)."""
 
     name = "hard"
-    specials = (*COMMON_SYMBOLS, STEP_SYMBOL)
-    advancing = frozenset({STEP})
+    special_actions = {**COMMON_ACTIONS, STEP_SYMBOL: Action("step", reads=1, cost=1, before_end=True, mark=">")}
     initial_action = BEGIN
-    pops_begin = False
-    reading_mark = {STEP: ">"}
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
         """The buffer starts at BEGIN, if there is one: each input character, and END, is reached by a STEP.
@@ -157,49 +99,4 @@ class HardAttentionSystem(TransitionSystem):
         return actions
 
 
-class WritingSystem(TransitionSystem):
-    """write(c), END: nothing is read, all is valid everywhere (SOFT)."""
-
-    name = "soft"
-    specials = COMMON_SYMBOLS
-    advancing = frozenset()
-    initial_action = BEGIN
-    pops_begin = False
-    reading_mark = {}
-    max_actions = 50
-
-    def valid_actions(self, at_end: bool, number_of_actions: int) -> list[int]:
-        return [END, *range(self.first_insert, number_of_actions)]
-
-    def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """The characters of the output."""
-        return [y for y in aligned_output if y != GAP] + [END_SYMBOL]
-
-
-class UnmaskedHardAttentionSystem(HardAttentionSystem):
-    """Hard attention without a rule of what is valid (HACM): a STEP at END does nothing, BEGIN writes nothing.
-
-    A character that training did not show is written by UNK, which stands for no character here.
-    """
-
-    name = "hacm"
-    copy = UNK
-    reading_mark = {STEP: ">", UNK: "+{}"}
-    max_actions = 50
-
-    def valid_actions(self, at_end: bool, number_of_actions: int) -> list[int]:
-        return list(range(BEGIN, number_of_actions))
-
-
-class EditSystem2017(EditSystem):
-    """The edit system of HAEM in 2017: its history is empty before the first step, for which BEGIN stands."""
-
-    name = "haem-2017"
-    initial_action = BEGIN
-    has_expert = False
-    max_actions = 50
-
-
 SYSTEMS: dict[str, TransitionSystem] = {system.name: system for system in (EditSystem(), HardAttentionSystem())}
-CITED_SYSTEMS: dict[str, TransitionSystem] = {
-    system.name: system for system in (WritingSystem(), UnmaskedHardAttentionSystem(), EditSystem2017())}

@@ -147,7 +147,7 @@ class HaemInference(AnyInference):
         reading = np.isin(actions, (COPY, DELETE))
         symbols = self.written[actions]
         symbols[reading] = encoded.symbols[encoded.packing.places(rows[reading], positions[reading] - 1)]
-        inserting = actions >= self.vocabulary.system.first_insert
+        inserting = self.table.inserts[actions]
         memories["deleted"].clear(np.flatnonzero(inserting))
         for name, who, what in (("written", inserting | (actions == COPY), symbols),
                                 ("deleted", actions == DELETE, symbols), ("history", actions != BEGIN, actions)):

@@ -17,8 +17,7 @@ from il_morph.engines.dynet.network import (
     features_in_parts,
 )
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.engine import AT_END, BEFORE_END
-from il_morph.transitions.actions import COPY, DELETE, UNK
+from il_morph.transitions.actions import AT_END, BEFORE_END, COPY, DELETE, UNK
 
 
 class HaemNetwork(AnyNetwork):
@@ -73,8 +72,8 @@ class HaemGraph(SequenceGraph):
                                        for first, last in network.slot_ranges])
 
     def sequence(self, actions: Sequence[int]) -> dy.Expression:
-        network, system = self.network, self.network.vocabulary.system
-        positions = [position for _, position in system.walk(actions, self.instance.start, self.instance.end)]
+        network, table = self.network, self.network.vocabulary.table
+        positions = [position for _, position in table.walk(actions, self.instance.start, self.instance.end)]
         inputs = {"enc_fwd": [self.forward[position] for position in positions],
                   "enc_bwd": [self.backward[position] for position in positions], **self._memories(actions, positions)}
         matrix = network.hidden[0]
@@ -99,7 +98,7 @@ class HaemGraph(SequenceGraph):
 
     def _remember(self, lists: dict[str, list[list[int]]], action: int, position: int) -> None:
         """What an action writes or deletes, and itself; an insertion opens a new list of what is deleted."""
-        if action >= self.network.vocabulary.system.first_insert:
+        if self.network.vocabulary.table.inserts[action]:
             lists["written"][-1].append(self.network.written_characters[action])
             lists["deleted"].append([])
         elif action in (COPY, DELETE):

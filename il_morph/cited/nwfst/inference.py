@@ -1,7 +1,7 @@
 """NWFST (Rastogi, Cotterell and Eisner 2016): a finite-state transducer whose arcs a recurrent network weighs.
 
 The network reads ^x. Embeddings of three neighbours go through bidirectional LSTMs, each of which is concatenated with
-its input: γ_i, i = 0 … |x|. Arcs (il_morph/model/lattice.py) have the scores γ_i · T[:, arc], but that a copy, which is
+its input: γ_i, i = 0 … |x|. Arcs (lattice.py) have the scores γ_i · T[:, arc], but that a copy, which is
 to substitute x_i for itself after x_{i−1}, always has the score of one learnt scalar. The weights are
 
     embeddings [V, input]
@@ -36,7 +36,7 @@ from il_morph.cited.nwfst.lattice import (
 )
 from il_morph.errors import InputError
 from il_morph.model.architecture import AnyArchitecture
-from il_morph.model.inference import AnyInference
+from il_morph.model.search import Hypothesis, SearchModel, execute
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import COPY, DELETE, END, UNK
 
@@ -62,8 +62,8 @@ class Shape:
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Shape:
         settings = vocabulary.settings
-        return cls(len(vocabulary.actions) - vocabulary.system.first_insert, settings.input, settings.enc_hidden,
-                   settings.enc_layers)
+        letters = len(vocabulary.actions) - len(vocabulary.system.special_actions)
+        return cls(letters, settings.input, settings.enc_hidden, settings.enc_layers)
 
     @property
     def symbols(self) -> int:
@@ -221,7 +221,7 @@ def copies(words: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def symbols_of(vocabulary: Vocabulary, text: str) -> list[int]:
     """The symbols of a text; a character that the model does not know is one more character than there are."""
-    unknown, first = len(vocabulary.actions), vocabulary.system.first_insert
+    unknown, first = len(vocabulary.actions), len(vocabulary.system.special_actions)
     return [(unknown if action == UNK else action) - first + 1 for action in vocabulary.actions_of(text)]
 
 
@@ -246,8 +246,10 @@ def no_steps() -> InputError:
                       "the other: it has no probabilities of single steps; take another model for them")
 
 
-class NwfstInference(AnyInference):
+class NwfstInference(SearchModel):
     """NWFST without gradients: the best path through the lattice of each sample. It has no steps."""
+
+    weighs_paths = True
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary):
         self.vocabulary, self.shape = vocabulary, Shape.of(vocabulary)
@@ -264,8 +266,20 @@ class NwfstInference(AnyInference):
     def initial_states(self) -> NoReturn:
         raise no_steps()
 
-    def logits(self, states: Any) -> NoReturn:
+    def log_probabilities(self, states: Any, at_end: np.ndarray) -> NoReturn:
         raise no_steps()
+
+    def advance(self, positions: np.ndarray, actions: np.ndarray) -> NoReturn:
+        raise no_steps()
+
+    def search(self, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
+        return [[Hypothesis(execute(actions, instance, self.vocabulary), actions, log_probability)]
+                for instance, (actions, log_probability) in zip(instances, self.best(instances))]
+
+    def best_outputs(self, instances: Sequence[Instance], width: int, batch_size: int) -> list[str]:
+        """For this alone the sum over all paths is not needed."""
+        return [execute(actions, instance, self.vocabulary)
+                for instance, (actions, _) in zip(instances, self.best(instances, normalised=False))]
 
     def arcs(self, words: np.ndarray) -> Arcs:
         """The scores of all arcs for words [word, position] of one length."""
@@ -315,5 +329,5 @@ class NwfstInference(AnyInference):
                 actions.append(COPY if copies else DELETE)
                 position += 1
             if edit == INS or edit == SUB and not copies:
-                actions.append(y - 1 + self.vocabulary.system.first_insert)
+                actions.append(y - 1 + len(self.vocabulary.system.special_actions))
         return (*actions, END)

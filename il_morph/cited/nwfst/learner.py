@@ -17,7 +17,8 @@ from il_morph.errors import InputError
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.engine import Learner, Objective
+from il_morph.training.dev_loss import GoldTeacher
+from il_morph.training.engine import Learner, Objective, SampleDecoder, Visit
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,19 @@ log = logging.getLogger(__name__)
 def is_in_lattice(instance: Instance) -> bool:
     """Is there a path that yields the output of the sample?"""
     return len(instance.sample.output or "") <= len(instance.sample.input) + LONGER
+
+
+class AllPaths:
+    """−log P of the output, whatever path yields it: there is nothing to decide, the learner sums."""
+
+    def begin_epoch(self, epoch: int) -> None:
+        """No schedule depends on the epoch."""
+
+    def visit(self, decoder: SampleDecoder) -> Visit:
+        raise TypeError("a lattice is not visited step by step")
+
+    def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
+        raise TypeError("a lattice has no gold sequences")
 
 
 class NwfstEngine:

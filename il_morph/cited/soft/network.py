@@ -10,8 +10,7 @@ from il_morph.cited.soft.inference import SoftArchitecture
 from il_morph.engines.dynet.cells import affine, run_layers
 from il_morph.engines.dynet.network import AnyNetwork, SequenceGraph, character_rows
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.engine import BEFORE_END
-from il_morph.transitions.actions import BEGIN
+from il_morph.transitions.actions import BEFORE_END, BEGIN
 
 
 class SoftNetwork(AnyNetwork):

@@ -14,7 +14,8 @@ from il_morph.engines.dynet.cells import CellState
 from il_morph.engines.dynet.network import MASKED, AnyNetwork, passing
 from il_morph.engines.dynet.rollouts import GreedyRollOuts
 from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import AT_END, BEFORE_END, Request, RolledOut, RollOut, Step, StepLoss
+from il_morph.training.engine import Request, RolledOut, RollOut, Step, StepLoss
+from il_morph.transitions.actions import AT_END, BEFORE_END
 
 CellStates = list  # of CellState: one for each layer
 
@@ -50,14 +51,14 @@ class DynetDecoder:
 
     def _finish(self, request: RollOut) -> list[RolledOut]:
         """All candidates are one batch."""
-        candidates = GreedyRollOuts(request, self.network.vocabulary.system, self.instance.end)
+        candidates = GreedyRollOuts(request, self.network.vocabulary.table, self.instance.end)
         with passing():
             rows = [repeat(cell, len(request.actions)) for cell in request.state.cells]
             for _ in range(request.limit):
                 if not candidates.running():
                     break
                 rows = self.graph.step_batch(rows, candidates.last, candidates.positions)
-                candidates.take(self.rows_scores(rows), self.network.valid_masks)
+                candidates.take(self.rows_scores(rows))
         return candidates.finished()
 
     def initial_state(self) -> DynetState:

@@ -42,7 +42,7 @@ class DynetEngine:
 
     def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> Learner:
         from il_morph.engines.dynet.learner import DynetLearner
-        from il_morph.engines.dynet.networks import network_of
+        from il_morph.engines.dynet.network import network_of
 
         return DynetLearner(network_of(vocabulary), objective, training)
 

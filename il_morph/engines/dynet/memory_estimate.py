@@ -14,20 +14,20 @@ from math import ceil
 
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of
-from il_morph.model.settings import HAEM_2017, SOFT, TrainingSettings
+from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.actions import MAX_ACTIONS
 
 POOLS, FLOAT, MEGABYTE = 4, 4, 2**20
 NODES_PER_STEP = 28  # vectors of hidden size that one step of an LSTM layer puts into the graph, at most
 MARGIN = 1.3
-MAX_CANDIDATES = 3  # COPY, DELETE, INSERT(t_j)
 
 
 def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int,
                      autobatch: bool = False) -> int:
     """Enough for the longest input and sequences that run into the limit of actions."""
-    parameters, rows = architecture_of(vocabulary).number_of_parameters, rows_of_sample(settings, autobatch)
+    parameters = architecture_of(vocabulary).number_of_parameters
+    rows = rows_of_sample(settings, vocabulary.table.most_moves, autobatch)
     graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, rows, longest_input)
     pool = max(graph, 4 * parameters)  # values, gradients and two averages of ADADELTA or ADAM
     return ceil(MARGIN * POOLS * pool * FLOAT / MEGABYTE)
@@ -36,19 +36,16 @@ def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest
 def sample_floats(vocabulary: Vocabulary, rows: int, longest_input: int) -> int:
     """The floats of one sample's graph, in which so many sequences are decoded."""
     model = vocabulary.settings
-    longest_input += vocabulary.number_of_slots if model.reads_features else 0
+    longest_input += vocabulary.number_of_slots if model.kind.reads_features else 0
     encoder = 2 * (longest_input + 2) * model.enc_layers * (NODES_PER_STEP * model.enc_hidden + model.input)
     step = (model.dec_layers * NODES_PER_STEP * model.dec_hidden + 2 * model.action_input + 2 * model.mlp
             + 5 * len(vocabulary.actions))
-    if model.architecture == SOFT:
-        step += 4 * (longest_input + 2) * model.dec_hidden + 4 * (model.dec_hidden + 2 * model.enc_hidden)
-    if model.architecture == HAEM_2017:  # two more layers for each, one of the size of the actions
-        step += model.dec_layers * NODES_PER_STEP * (model.dec_hidden + model.action_input) + 4 * model.enc_hidden
+    step += model.kind.dynet_step_floats(model, longest_input + 2)
     return encoder + MAX_ACTIONS * step * rows
 
 
-def rows_of_sample(settings: TrainingSettings, autobatch: bool) -> int:
-    """How many sequences are in the graph of a sample at once.
+def rows_of_sample(settings: TrainingSettings, candidates: int, autobatch: bool) -> int:
+    """How many sequences are in the graph of a sample at once, if a step has so many candidates at most.
 
     With automatic batching the memory of roll-outs is not given back before the next update: those of all steps stay,
     each half as long as a whole sequence on average.
@@ -56,8 +53,8 @@ def rows_of_sample(settings: TrainingSettings, autobatch: bool) -> int:
     if settings.mode in ("mrt", "rl"):
         return 2 * (settings.sample_size + 1)  # sampled, then scored
     if autobatch and settings.mode == "il" and settings.il_beta < 1:
-        return 1 + MAX_CANDIDATES * MAX_ACTIONS // 2
-    return 1 + MAX_CANDIDATES
+        return 1 + candidates * MAX_ACTIONS // 2
+    return 1 + candidates
 
 
 @contextmanager

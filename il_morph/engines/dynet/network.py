@@ -19,8 +19,7 @@ import numpy as np
 from il_morph.engines.dynet.cells import CellState, CoupledLSTM, Matrix, Table, VanillaLSTM, Vector, affine, run_layers
 from il_morph.model.architecture import AnyArchitecture, Architecture, Layer, Weight
 from il_morph.model.vocabulary import Instance, Vocabulary
-from il_morph.training.engine import AT_END, BEFORE_END, BEFORE_END_OR_END, valid_masks
-from il_morph.transitions.actions import UNK
+from il_morph.transitions.actions import AT_END, BEFORE_END, BEFORE_END_OR_END, UNK
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
 MASKED = -1e9  # added to the score of an invalid action; finite, for -inf poisons DyNet's memory
@@ -59,8 +58,7 @@ class AnyNetwork(ABC):
         self._declare(architecture)
         blocks = [block for matrix in self.matrices() for block in matrix.blocks.values()]
         self.dense = blocks + [vector.parameter for vector in self.vectors()]
-        self.valid_masks = valid_masks(vocabulary)
-        self.masks = np.where(self.valid_masks, 0.0, MASKED).tolist()
+        self.masks = np.where(vocabulary.table.valid, 0.0, MASKED).tolist()
 
     @abstractmethod
     def _declare(self, architecture: Any) -> None:
@@ -137,6 +135,11 @@ class DynetNetwork(AnyNetwork):
     def graph(self, instance: Instance, dropout: float = 0.0) -> SampleGraph:
         """The graph of a sample up to the decoder's first step."""
         return SampleGraph(self, instance, dropout)
+
+
+def network_of(vocabulary: Vocabulary) -> AnyNetwork:
+    """The network of the model's architecture."""
+    return vocabulary.settings.kind.dynet_network(vocabulary) or DynetNetwork(vocabulary)
 
 
 def character_rows(table: Table, characters: Sequence[int]) -> dy.Expression:
@@ -287,9 +290,9 @@ class SampleGraph:
 
     def _path(self, actions: Sequence[int]) -> list[tuple[int, int, int]]:
         """(previous action, position, action) of each step."""
-        system = self.network.vocabulary.system
-        previous = (system.initial_action, *actions)
-        walked = system.walk(actions, self.instance.start, self.instance.end)
+        vocabulary = self.network.vocabulary
+        previous = (vocabulary.system.initial_action, *actions)
+        walked = vocabulary.table.walk(actions, self.instance.start, self.instance.end)
         return [(before, position, action)
                 for before, (action, position) in zip(previous, walked)]
 

@@ -6,16 +6,15 @@ from math import inf
 
 import numpy as np
 
-from il_morph.training.engine import AT_END, BEFORE_END, RolledOut, RollOut
-from il_morph.transitions.actions import END
-from il_morph.transitions.systems import TransitionSystem
+from il_morph.training.engine import RolledOut, RollOut
+from il_morph.transitions.actions import AT_END, BEFORE_END, END, ActionTable
 
 
 class GreedyRollOuts:
     """The candidates of a request on their way."""
 
-    def __init__(self, request: RollOut, system: TransitionSystem, end: int):
-        self.request, self.system, self.end, self.bound = request, system, end, request.bound
+    def __init__(self, request: RollOut, table: ActionTable, end: int):
+        self.request, self.table, self.end, self.bound = request, table, end, request.bound
         self.actions = [[action] for action in request.actions]
         self.positions = list(request.positions)
         self.costs = [float(request.costs[action]) for action in request.actions]
@@ -32,14 +31,14 @@ class GreedyRollOuts:
             self.dropped[k] = self.dropped[k] or (not self.ended[k] and cost > self.bound)
         return [k for k in range(len(self.actions)) if not (self.ended[k] or self.dropped[k])]
 
-    def take(self, scores: np.ndarray, valid_masks: np.ndarray) -> None:
+    def take(self, scores: np.ndarray) -> None:
         """Each takes the most probable of its valid actions."""
         kinds = [AT_END if position == self.end else BEFORE_END for position in self.positions]
-        best = np.where(valid_masks[kinds], scores, -inf).argmax(axis=1).tolist()
+        best = np.where(self.table.valid[kinds], scores, -inf).argmax(axis=1).tolist()
         for k in self.running():
             self.actions[k].append(best[k])
             self.costs[k] += float(self.request.costs[best[k]])
-            self.positions[k] = self.system.advance(self.positions[k], best[k])
+            self.positions[k] = self.table.advance(self.positions[k], best[k])
             self.ended[k] = best[k] == END
         if self.request.tightens:
             self.bound = min([self.bound, *(cost for cost, ended in zip(self.costs, self.ended) if ended)])

@@ -115,19 +115,19 @@ class Batch:
 
     def _tree(self, losses: list[tuple[NativeDecoder, SequenceLoss]]) -> Tree:
         """The sequences of all losses."""
-        tree = Tree(self.network.vocabulary.system, self.network.encoder)
+        tree = Tree(self.network.vocabulary, self.network.encoder)
         for decoder, loss in losses:
             for actions in loss.sequences:
                 tree.add(decoder.sample, decoder.instance, actions)
         if losses:
-            tree.roll_out()
+            tree.number_nodes()
         return tree
 
     def _sequence_losses(self, losses: list[SequenceLoss], tree: Tree, first: int) -> None:
         """With weight w_k of −log P_k the scores of a node have the gradient Σ w_k (P − 1 of the action taken),
         summed over the sequences that go through it."""
         log_p = log_softmax(self.network.decoder.nodes.scores[first:first + len(tree.parents)]
-                            + self.network.outside[np.array(tree.valid_masks)])
+                            + self.network.outside[np.array(tree.supports)])
         lengths = np.array(tree.lengths, dtype=np.int64)
         nlls = np.add.reduceat(-log_p[tree.nodes, tree.taken].astype(np.float64), np.cumsum(lengths) - lengths)
         step_weights = np.repeat(self._weights(losses, nlls), lengths)

@@ -15,7 +15,7 @@ from il_morph.engines.native.lookups import LookUps
 from il_morph.engines.native.recurrence import Factors, Nodes, Recurrence
 from il_morph.engines.native.sequence_tree import Tree
 from il_morph.engines.native.weight_layout import Arrays, Layout
-from il_morph.training.engine import RolledOut, RollOut, valid_masks
+from il_morph.training.engine import RolledOut, RollOut
 from il_morph.transitions.actions import END
 
 INITIAL = -1  # the node before the first step
@@ -45,9 +45,7 @@ class Decoder:
         self.projected_actions = zeros((len(arrays[self.table]), self.layer.wh.shape[1]), self.dtype)
         self.known = np.zeros(len(self.projected_actions), dtype=bool)  # which of their rows are up to date
         self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block
-        system, number = layout.vocabulary.system, self.output.shape[1]
-        self.moves = np.array([system.advance(0, action) for action in range(number)])
-        self.valid_masks = valid_masks(layout.vocabulary)
+        self.actions = layout.vocabulary.table
         self.begin()
 
     def begin(self) -> None:
@@ -143,9 +141,8 @@ class Decoder:
             *self._step_arguments(nodes, self.block), owners.copy(), positions,
             np.array([self.encoder.place(sample, 0) for sample in samples])[owners],
             np.array([self.encoder.instances[sample].end for sample in samples])[owners], limits[owners], owners,
-            np.array([request.bound for request in requests]), requests[0].tightens, self.valid_masks, self.moves,
-            costs,
-            taken, lengths, spent, dropped)
+            np.array([request.bound for request in requests]), requests[0].tightens, self.actions.valid,
+            self.actions.reads, costs, taken, lengths, spent, dropped)
         actions = [row[:length].tolist() for row, length in zip(taken, lengths.tolist())]
         rows = map(RolledOut, actions, spent.tolist(), dropped.tolist())
         return [list(islice(rows, len(request.actions))) for request in requests]

@@ -15,7 +15,8 @@ from typing import Optional
 from il_morph.engines.native.learner import NativeLearner
 from il_morph.errors import InputError
 from il_morph.limits import require_compiler
-from il_morph.model.settings import TRANSDUCER, ModelSettings, TrainingSettings
+from il_morph.model.registry import TRANSDUCER
+from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Objective

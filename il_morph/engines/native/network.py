@@ -39,7 +39,7 @@ class NativeNetwork:
         self.encoder = Encoder(kernels, self.scratch, self.layout, self.arrays)
         self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
         self.lookups = LookUps(kernels, {t.name: self.arrays[t.name] for t in self.layout.architecture.tables})
-        self.valid_masks = self.decoder.valid_masks
+        self.valid_masks = vocabulary.table.valid
         self.outside = np.where(self.valid_masks, 0, -np.inf).astype(dtype)  # to be added to scores
 
     def weights(self) -> Arrays:

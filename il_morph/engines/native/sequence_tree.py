@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from il_morph.engines.native.encoder import Encoder
-from il_morph.model.vocabulary import Instance
-from il_morph.training.engine import AT_END, BEFORE_END
-from il_morph.transitions.systems import TransitionSystem
+from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.transitions.actions import AT_END, BEFORE_END
 
 ROOT = -1  # the parent of a first step
 
@@ -18,8 +17,8 @@ class Tree:
     """Steps of sequences of several samples as nodes, level by level; a step before which the same actions
     were taken in the same sample is one node."""
 
-    def __init__(self, system: TransitionSystem, encoder: Encoder):
-        self.system, self.encoder = system, encoder
+    def __init__(self, vocabulary: Vocabulary, encoder: Encoder):
+        self.vocabulary, self.encoder = vocabulary, encoder
         self.levels: list[list[tuple[int, int, int, int]]] = []  # (parent in the level above, place, action, support)
         self.found: list[dict[tuple, int]] = []  # the nodes of each level by what leads to them
         self.steps: list[tuple[int, int, int]] = []  # level, node in it, and the action that a sequence takes there
@@ -27,9 +26,9 @@ class Tree:
 
     def add(self, sample: int, instance: Instance, actions: Sequence[int]) -> None:
         """A sequence of a sample."""
-        previous, parent, key = self.system.initial_action, ROOT, (ROOT, sample)
+        previous, parent, key = self.vocabulary.system.initial_action, ROOT, (ROOT, sample)
         first, end = self.encoder.place(sample, 0), instance.end
-        for level, (action, position) in enumerate(self.system.walk(actions, instance.start)):
+        for level, (action, position) in enumerate(self.vocabulary.table.walk(actions, instance.start)):
             if level == len(self.levels):
                 self.levels.append([])
                 self.found.append({})
@@ -41,13 +40,13 @@ class Tree:
             previous, parent, key = action, node, (node, action)
         self.lengths.append(len(actions))
 
-    def roll_out(self) -> None:
+    def number_nodes(self) -> None:
         """Number the nodes level by level."""
         self.bounds = np.cumsum([0, *map(len, self.levels)]).tolist()
         above = [0, *self.bounds]
         self.parents = [ROOT if parent == ROOT else above[level] + parent
                         for level, nodes in enumerate(self.levels) for parent, *_ in nodes]
-        _, self.places, self.actions, self.valid_masks = zip(*(node for nodes in self.levels for node in nodes))
+        _, self.places, self.actions, self.supports = zip(*(node for nodes in self.levels for node in nodes))
         self.nodes = np.array([self.bounds[level] + node for level, node, _ in self.steps])
         """The node of each step, one sequence after the other."""
         self.taken = np.array([action for _, _, action in self.steps])

@@ -1,0 +1,72 @@
+"""The registry of architectures: what is particular to each, found by its name.
+
+The paper's transducer is part of the core. The systems that the paper cites are packages in il_morph/cited, imported
+when they are asked for: a new one is a package with a `KIND` and a line in CITED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Callable, Optional
+
+from il_morph.data.formats import Parts, Sample
+from il_morph.errors import InputError
+from il_morph.transitions.systems import TransitionSystem
+
+TRANSDUCER = "transducer"
+CITED = {
+    "soft": "il_morph.cited.soft",
+    "hacm": "il_morph.cited.hacm",
+    "haem-2017": "il_morph.cited.haem2017",
+    "nwfst": "il_morph.cited.nwfst",
+}
+ARCHITECTURES = (TRANSDUCER, *CITED)
+
+
+class ArchitectureKind:
+    """Everything that depends on the architecture; the defaults are those of the transducer.
+
+    Settings, vocabularies, objectives and engines belong to modules that look here: they are `Any`.
+    """
+
+    architecture: Callable[[Any], Any]  # the weights, for a vocabulary
+    inference: Callable[[Any, Any], Any]  # for weights and a vocabulary
+    system: Optional[TransitionSystem] = None  # None: the one of --transducer
+    preset: dict[str, Any] = {}  # what --model=NAME sets
+    fixed: dict[str, Any] = {}  # settings in which there is no choice
+    tied: tuple[str, ...] = ("input", "action_input")  # embeddings of equal size, with parameter tying
+    reads_features: bool = False  # does the encoder read the features of a sample, as a sequence?
+    reads_outputs: bool = False  # does the network read the characters that it has written?
+    learns_unseen_inputs: bool = True  # does training go on with input characters that the vocabulary lacks?
+
+    def check(self, settings: Any) -> None:
+        """Raise an InputError for model settings that do not fit each other."""
+
+    def vocabulary_samples(self, parts: Parts) -> Sequence[Sample]:
+        """The samples whose symbols the model knows."""
+        return parts.train
+
+    def objective(self) -> Optional[Any]:
+        """An objective without gold sequences; None: the one of --mode."""
+
+    def engine(self) -> Optional[Any]:
+        """An engine for this architecture alone; None: the one of --engine."""
+
+    def dynet_network(self, vocabulary: Any) -> Optional[Any]:
+        """The network in DyNet; None: the transducer's."""
+
+    def dynet_step_floats(self, settings: Any, places: int) -> int:
+        """What a decoder step adds to DyNet's graph beyond the transducer's, for so many encoded places."""
+        return 0
+
+
+@cache
+def kind_named(name: str) -> ArchitectureKind:
+    module = CITED.get(name, "il_morph.model.architectures")
+    try:
+        return import_module(module).KIND
+    except ImportError as error:
+        raise InputError(f"--architecture={name} needs the package {module}, which cannot be imported here ({error}): "
+                         "install all of il-morph, or choose another architecture") from error
