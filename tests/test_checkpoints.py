@@ -53,7 +53,7 @@ def contents(folder):
     files = {name: (folder / name).read_bytes() for name in run.files
              if name.endswith(("model", "predictions", "eval"))}
     rows = [[cell for name, cell in row.items() if name != "seconds"] for row in run.log]
-    stats = {name: value for name, value in run.stats.items() if name not in ("command", "training")}
+    stats = {name: value for name, value in run.stats.items() if name not in ("command", "run", "training")}
     stats["training"] = {name: value for name, value in run.stats["training"].items() if "seconds" not in name}
     assert run.stats["training"]["cpu_seconds"] > 0
     return files, rows, stats
