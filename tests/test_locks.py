@@ -138,6 +138,7 @@ def test_a_training_of_version_2_is_not_disturbed(tmp_path):
     assert older.acquire(wait=False)
     with pytest.raises(InputError, match="is in use"):
         ResultsFolder(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".training"]
     older.release()
     ResultsFolder(tmp_path).close()
     assert not (tmp_path / ".training").exists(), "what a training left that was killed"

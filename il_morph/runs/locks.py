@@ -77,6 +77,12 @@ class FileLock:
         except OSError:
             return "another process"
 
+    def close(self) -> None:
+        """Release the lock and delete its file, unless it belongs to the process that handed it over."""
+        if not self.is_handed_over:
+            self.path.unlink(missing_ok=True)
+        self.release()
+
     def release(self) -> None:
         if self.descriptor is not None:
             os.close(self.descriptor)
@@ -123,7 +129,7 @@ def lock_of(folder: RunFolder) -> FileLock:
         raise in_use(folder, lock)
     if os.path.lexists(older.path):
         if not older.acquire(wait=False):
-            lock.release()
+            lock.close()
             raise in_use(folder, older)
         older.path.unlink(missing_ok=True)
         older.release()

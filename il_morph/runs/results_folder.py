@@ -43,9 +43,7 @@ class ResultsFolder(RunFolder):
     def close(self) -> None:
         """The run is over: the folder is free."""
         if self._held:
-            if not self._held.is_handed_over:
-                self.lock.unlink(missing_ok=True)
-            self._held.release()
+            self._held.close()
 
     def unfinished(self, identity: dict[str, Any]) -> Optional[Checkpoint]:
         """Where the same run was interrupted; what another run or one that cannot go on left is not overwritten."""
