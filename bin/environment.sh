@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shell functions for the scripts in this folder, to be sourced: the virtual environment of the
-# project, `.venv` in its root. PYTHON=/path/to/python chooses the interpreter it is made with.
+# Shell functions that the scripts in this folder source: they set up the project's virtual environment, `.venv` in its
+# root. PYTHON=/path/to/python chooses the interpreter.
 
 project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$project_root/.venv
@@ -15,13 +15,13 @@ fail() {
     exit 1
 }
 
-# Does this interpreter run, has it a version that fits, and can it make environments?
+# Does this interpreter run, have a supported version, and create environments?
 python_fits() {
     "$1" -c 'import sys, venv, ensurepip
 sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 13))' >/dev/null 2>&1
 }
 
-# Python 3.13 comes after the older ones: editdistance has no wheel for it and must be compiled.
+# Try Python 3.13 last: editdistance has no wheel for it and must be compiled.
 find_python() {
     local candidate
     if [[ -n ${PYTHON:-} ]]; then
@@ -35,7 +35,7 @@ find_python() {
             return
         fi
     done
-    fail "found no Python from 3.9 to 3.13 that can make virtual environments" \
+    fail "found no Python from 3.9 to 3.13 that can create virtual environments" \
         "Debian, Ubuntu: sudo apt install python3 python3-venv" \
         "Fedora: sudo dnf install python3.12;  macOS: brew install python@3.12" \
         "Elsewhere: install Python and start again with PYTHON=/path/to/python"
@@ -48,19 +48,19 @@ environment_works() {
 make_environment() {
     local python
     python=$(find_python)
-    say "Making a virtual environment in $venv with $("$python" --version)"
+    say "Creating a virtual environment in $venv with $("$python" --version)"
     "$python" -m venv --clear "$venv" ||
-        fail "could not make the virtual environment $venv (the reason is above)"
+        fail "could not create the virtual environment $venv (the reason is above)"
 }
 
-# What an installation depends on; as long as it stays the same nothing has to be installed again.
+# What an installation depends on. While it stays the same, nothing is installed again.
 installation_state() {
     "$venv/bin/python" -c 'import sys; print(sys.version, sys.base_prefix)'
     printf '%s\n' "$project_root"
     cksum <"$project_root/setup.py"
 }
 
-# is_installed EXTRAS STATE: what was installed with extras was installed without them too.
+# is_installed EXTRAS STATE: an installation with extras also counts as one without.
 is_installed() {
     local stamp stamps=("$venv/installed-$1")
     [[ -n $1 ]] || stamps=("$venv"/installed*)
@@ -70,21 +70,21 @@ is_installed() {
     return 1
 }
 
-# install_package EXTRAS: the project itself, editable, and the packages it needs.
+# install_package EXTRAS: installs the project, editable, and the packages it needs.
 install_package() {
     local stamp=$venv/installed${1:+-$1} state
     state=$(installation_state)
     ! is_installed "$1" "$state" || return 0
     say "Installing il-morph and the packages it needs (about a minute)"
     rm -f "$stamp"
-    # The first pip with editable installs after PEP 517, which cope with blanks in the path.
+    # 21.3 is the first pip with editable PEP 517 installs, which accept blanks in the path.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'pip>=21.3' &&
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 \
         --editable "$project_root${1:+[$1]}" ||
         fail "pip could not install il-morph (its messages are above)" \
             "pip needs access to a package index." \
-            "Python 3.13 needs a C++ compiler too (Debian, Ubuntu: sudo apt install g++ python3-dev)." \
-            "Python 3.9 to 3.12 need none; to change: rm -r '$venv' && PYTHON=python3.12 '$0'"
+            "Python 3.13 also needs a C++ compiler (Debian, Ubuntu: sudo apt install g++ python3-dev)." \
+            "Python 3.9 to 3.12 need none; to switch: rm -r '$venv' && PYTHON=python3.12 '$0'"
     printf '%s\n' "$state" >"$stamp"
 }
 
@@ -94,7 +94,7 @@ prepare_environment() {
     install_package "${1:-}"
 }
 
-# run_table TABLE OPTION…: with the il-morph that is installed, or else with that of the project's environment.
+# run_table TABLE OPTION…: runs the installed il-morph, or else the one in the project's environment.
 # Data and results are in the project, unless options say otherwise.
 run_table() {
     if ! command -v il-morph >/dev/null; then

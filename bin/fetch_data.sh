@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The data of the four tables, from the public repositories they were published in. --help tells more.
+# Fetches the data of the four tables from the public repositories. --help says more.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
@@ -16,15 +16,15 @@ usage() {
     cat <<END
 Usage: bin/fetch_data.sh [--from DIR] [--celex | --no-celex] DEST
 
-Puts the data of the tables into DEST/sigmorphon2016, DEST/sigmorphon2017, DEST/lemmatization and DEST/celex,
-where DEST is usually data. Every file is checked against experiments/data.sha256; what does not fit is not
-installed. Data sets that are there already are left alone.
+Fetches the data of the tables into DEST/sigmorphon2016, DEST/sigmorphon2017, DEST/lemmatization and DEST/celex.
+DEST is usually data. The script checks every file against experiments/data.sha256 and installs a data set only if
+all checksums agree. It leaves existing data sets alone.
 
-  --from DIR   take git clones in DIR (DIR/sigmorphon2016, DIR/conll2017, …) instead of cloning from GitHub
-  --celex      answer the question about CELEX with yes
-  --no-celex   do without CELEX
+  --from DIR   use git clones in DIR (DIR/sigmorphon2016, DIR/conll2017, …) instead of cloning from GitHub
+  --celex      fetch CELEX without asking
+  --no-celex   do not fetch CELEX
 
-The repositories, each at a commit of its own:
+The repositories and commits:
 $(awk '{ printf "  %-15s https://github.com/%s at %s\n", $1, $2, $3 }' <<<"$sources")
 END
 }
@@ -44,27 +44,27 @@ parse_options() {
         -h | --help) usage && exit 0 ;;
         -*) fail "unknown option $1 (--help lists them)" ;;
         *)
-            [ -z "$dest" ] || fail "one DEST is enough, here are two: $dest and $1"
+            [ -z "$dest" ] || fail "give one DEST, not two: $dest and $1"
             dest=$1
             ;;
         esac
         shift
     done
-    [ -n "$dest" ] || fail "DEST is missing: where is the data to go? (--help tells more)"
+    [ -n "$dest" ] || fail "DEST is missing: give a folder for the data (--help says more)"
     [ -z "$from" ] || [ -d "$from" ] || fail "--from: there is no folder $from"
 }
 
 may_fetch_celex() {
     local answer=$celex
-    say "CELEX is a resource of the Linguistic Data Consortium (LDC96L14): to use it you need their licence."
+    say "CELEX belongs to the Linguistic Data Consortium (LDC96L14): you need their licence to use it."
     if [ "$answer" = ask ]; then
-        printf 'Do you have it, and is CELEX to be fetched? [y/N] ' >&2
+        printf 'Do you have the licence, and shall I fetch CELEX? [y/N] ' >&2
         read -r answer || say
     fi
-    case $answer in [yY]*) ;; *) say "Going on without CELEX" && return 1 ;; esac
+    case $answer in [yY]*) ;; *) say "Continuing without CELEX" && return 1 ;; esac
 }
 
-check() { # check FOLDER SET: the files of a data set below FOLDER are those of the list
+check() { # check FOLDER SET: do the files of a data set in FOLDER have the listed checksums?
     (cd "$1" && grep "  $2/" "$checksums" | sha256 --check) >"$work/check.log" 2>&1
 }
 
@@ -74,11 +74,11 @@ sha256() {
     if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi
 }
 
-is_there() { # is_there SET: it is installed, as a whole
+is_there() { # is_there SET: is it installed, and complete?
     [ -e "$dest/$1" ] || return 1
-    check "$dest" "$1" || fail "$dest/$1 exists, but is not what it should be" \
+    check "$dest" "$1" || fail "$dest/$1 exists, but its checksums differ" \
         "$(complaint)" "Move it away and start again."
-    say "$dest/$1 is there already"
+    say "$dest/$1 exists already"
 }
 
 path_in_repository() { # path_in_repository FILE
@@ -91,13 +91,13 @@ path_in_repository() { # path_in_repository FILE
     esac
 }
 
-clone_of() { # clone_of REPOSITORY COMMIT: sets clone, and commit to what is there of it
+clone_of() { # clone_of REPOSITORY COMMIT: sets clone, and commit to one that the clone has
     if [ -n "$from" ]; then
         clone=$from/${1#*/}
         git -C "$clone" rev-parse --git-dir >"$work/git.log" 2>&1 ||
-            fail "$clone is no git clone of $1; nothing was installed" "$(head -n 1 "$work/git.log")"
+            fail "$clone is not a git clone of $1; nothing was installed" "$(head -n 1 "$work/git.log")"
         git -C "$clone" cat-file -e "$2^{commit}" 2>/dev/null || {
-            say "$clone has no commit $2; taking what is checked out there, if the checksums agree"
+            say "$clone has no commit $2; using what is checked out there, if the checksums agree"
             commit=HEAD
         }
     else
@@ -105,24 +105,24 @@ clone_of() { # clone_of REPOSITORY COMMIT: sets clone, and commit to what is the
         say "Cloning https://github.com/$1"
         GIT_TERMINAL_PROMPT=0 git clone --quiet --no-checkout "https://github.com/$1" "$clone" ||
             fail "could not clone https://github.com/$1 (the reason is above); nothing was installed" \
-                "Is there a network? Clones from elsewhere can be given with --from DIR."
+                "Check your network, or give existing clones with --from DIR."
     fi
 }
 
-collect() { # collect SET: its files from the clone to $work/new, and are they right?
+collect() { # collect SET: copies its files from the clone to $work/new and checks them
     local file path
     say "Checking the $(grep -c "  $1/" "$checksums") files of $1"
     while read -r _ file; do
         path=$(path_in_repository "$file")
         mkdir -p "$work/new/$(dirname "$file")"
         git -C "$clone" cat-file blob "$commit:$path" >"$work/new/$file" 2>"$work/git.log" ||
-            fail "$clone has no $path at $commit: the clone is not complete, or another one; nothing was installed" \
+            fail "$clone has no $path at $commit: the clone is incomplete or the wrong one; nothing was installed" \
                 "$(head -n 1 "$work/git.log")"
     done < <(grep "  $1/" "$checksums")
     check "$work/new" "$1" || fail "the data of $1 has changed; nothing was installed" "$(complaint)"
 }
 
-make_work_folder() { # inside DEST, so that installing is renaming
+make_work_folder() { # inside DEST, so that installing is a rename
     made=no
     [ -d "$dest" ] || made=yes
     if ! mkdir -p "$dest" || ! work=$(mktemp -d "$dest/.fetch.XXXXXX"); then fail "cannot write into $dest"; fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Train CA-R on the packaged sample of Turkish nouns and show what it has learnt.
+# Trains CA-R on the packaged sample of Turkish nouns and shows what it has learnt.
 # Usage: bin/quickstart.sh [--again] [--engine=dynet|native]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
@@ -26,14 +26,18 @@ for part in ("dev", "test"):
 PYTHON
 }
 
-show_predictions() {
-    printf '\nTen predictions for the test data, with their edit actions:\n'
-    awk 'NR % 10 == 3' "$sample/turkish-test.tsv" | "$il_morph" predict --actions "$results/f.model" -
+show_predictions() { # ✗ and the right form follow a wrong one
+    local lines predictions
+    lines=$(awk 'NR % 10 == 3' "$sample/turkish-test.tsv")
+    predictions=$("$il_morph" predict --actions "$results/f.model" - <<<"$lines")
+    printf '\nTen predictions for the test data, with their edits (✗: wrong, and the right form):\n'
+    paste <(cat <<<"$predictions") <(cut -f 2 <<<"$lines") |
+        awk 'BEGIN { FS = OFS = "\t" } { print $1, $2, $3, $4 ($2 == $5 ? "" : OFS "✗ " $5) }'
 }
 
 say_what_next() {
     printf '\nModel, log and predictions are in %s\n' "$results"
-    printf 'To have the command il-morph in this shell:  source %q\n' "$venv/bin/activate"
+    printf 'To use il-morph in this shell:  source %q\n' "$venv/bin/activate"
 }
 
 parse_options() {
@@ -53,7 +57,7 @@ main() {
     parse_options "$@"
     if [[ $engine == native ]]; then prepare_environment fast; else prepare_environment; fi
     if [[ -f $results/f.stats && $again == no && -z $engine ]]; then
-        say "Trained already, here is the result again. To train once more: bin/quickstart.sh --again"
+        say "Trained already; showing the results. To train again: bin/quickstart.sh --again"
     else
         train "$engine"
     fi

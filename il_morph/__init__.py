@@ -71,6 +71,8 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
           mode: Optional[str] = None, epochs: Optional[int] = None, patience: Optional[int] = None,
           pick_loss: Optional[bool] = None, pick_ties: Optional[str] = None, mle_loss: Optional[str] = None,
           sample_order: Optional[str] = None, trials: Optional[int] = None, optimization: Optional[str] = None,
+          learning_rate: Optional[float] = None, lr_schedule: Optional[str] = None, lr_warmup: Optional[float] = None,
+          lr_decay: Optional[float] = None, lr_patience: Optional[int] = None,
           batch_size: Optional[int] = None, decbatch_size: Optional[int] = None, dropout: Optional[float] = None,
           l2: Optional[float] = None, beam_width: Optional[int] = None, beam_widths: Numbers = None,
           il_rules: Optional[str] = None, il_loss: Optional[str] = None, il_decay: Optional[str] = None,

@@ -69,11 +69,11 @@ def test_try_reverse_aligns_at_the_end(tmp_path, capsys):
     (["--iterations=0"], "--iterations takes a whole number from 1 up"),
     (["--iterations=99999999999999999999"], "--iterations takes a whole number from 1 up to 1000000"),
     (["--align-expert", "--most=99999999999999999999"], "--most takes a whole number from 1 up to 1000000"),
-    (["--most=3"], "--most belongs to --align-expert"),
-    (["--align-cls", "--iterations=3"], "--iterations belongs to --align-smart"),
-    (["--align-cls", "--dynet-seed=5"], "--dynet-seed belongs to --align-smart"),
-    (["--align-expert", "--dynet-seed=5"], "--dynet-seed belongs to --align-smart"),
-    (["--align-expert", "--try-reverse"], "--try-reverse does not go with --align-expert"),
+    (["--most=3"], "--most needs --align-expert"),
+    (["--align-cls", "--iterations=3"], "--iterations only affects --align-smart"),
+    (["--align-cls", "--dynet-seed=5"], "--dynet-seed only affects --align-smart"),
+    (["--align-expert", "--dynet-seed=5"], "--dynet-seed only affects --align-smart"),
+    (["--align-expert", "--try-reverse"], "--align-expert aligns nothing, so --try-reverse has no effect"),
 ])
 def test_errors(file, flags, message):
     process = il_morph("align", "--sigm2017format", *flags, file)

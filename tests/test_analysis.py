@@ -191,9 +191,9 @@ def test_two_files_are_compared(files, capsys):
 @pytest.mark.parametrize("flags, number, message", [
     (["--compare"], 1, "--compare takes two files of predictions, not 1"),
     (["--compare"], 3, "--compare takes two files of predictions, not 3"),
-    (["--compare", "--errors", "--format=tsv"], 2, "--format=tsv is one table: give --errors or --compare"),
-    (["--seed=5"], 2, "--seed belongs to --compare: leave it out"),
-    (["--resamples=200"], 1, "--resamples belongs to --compare: leave it out"),
+    (["--compare", "--errors", "--format=tsv"], 2, "--format=tsv prints one table: give --errors or --compare"),
+    (["--seed=5"], 2, "--seed needs --compare: add it, or leave out --seed"),
+    (["--resamples=200"], 1, "--resamples needs --compare: add it, or leave out --resamples"),
     (["--compare", "--resamples=0"], 2, "--resamples takes a whole number from 100 up"),
     (["--compare", "--seed=-1"], 2, "--seed takes a whole number from 0 up, not '-1'"),
 ])

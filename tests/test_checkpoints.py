@@ -12,12 +12,15 @@ import pytest
 from il_morph.commands import main
 from il_morph.runs.experiment import RunReport
 from il_morph.training import clock
+from il_morph.training.checkpoint import load_checkpoint, save_checkpoint
 from tests.cli import ROOT, SMALL, Run, error_of, training_arguments
 
 NATIVE = ["--engine=native", "--patience=9"]
 RUNS = {
     "CA-R": ["--epochs=6"],
     "CA-RM, ADAM, batches": ["--model=ca-rm", "--optimization=ADAM", "--batch-size=3", "--epochs=6"],
+    "CA-D, warm-up": ["--model=ca-d", "--lr-schedule=warmup-decay", "--lr-warmup=2.5", "--epochs=6"],
+    "CA-D, plateau": ["--model=ca-d", "--lr-schedule=plateau", "--lr-patience=1", "--learning-rate=0.1", "--epochs=6"],
     "MLE, SGD": ["--model=ca", "--align-cls", "--optimization=SGD", "--epochs=6"],
     "MRT after MLE": ["--mode=mrt", "--align-cls", "--pretrain-epochs=3", "--epochs=3", "--sample-size=4"],
     "RL after MLE": ["--mode=rl", "--align-cls", "--pretrain-epochs=2", "--epochs=3", "--sample-size=4"],
@@ -134,6 +137,21 @@ def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_p
     assert f"holds an unfinished run of another kind ({different})" in message and "--force" in message
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
     assert main([*others[:1], *flags, "--force", *others[1:]]) == 0
+
+
+def test_a_checkpoint_from_before_a_setting_was_there_goes_on(data, tmp_path, interrupt, capsys):
+    interrupt(2)
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=4")) == 130
+    interrupt(0)
+    checkpoint = load_checkpoint(tmp_path / "run" / "f.checkpoint")
+    for name in ("learning_rate", "lr_schedule", "trials", "unicode"):
+        del checkpoint.identity[name]
+    save_checkpoint(checkpoint)
+    message = error_of(capsys, *arguments_of(data, tmp_path / "run", "--epochs=4", "--learning-rate=3"))
+    assert "(learning_rate: 0.0 there, 3.0 now)" in message
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=4")) == 0
+    assert main(arguments_of(data, tmp_path / "whole", "--epochs=4")) == 0
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
 def test_an_evaluation_does_not_end_an_interrupted_training(data, tmp_path, interrupt, capsys):

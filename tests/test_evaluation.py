@@ -111,8 +111,8 @@ def test_n_best_predictions_of_the_other_formats(write, fmt, line):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("a\tpos=V\tb\t2\t-1\n", "line 1: rank 2, but 1 is due"),
-    ("a\tpos=V\tb\t1\t-1\na\tpos=V\tc\t3\t-1\n", "line 2: rank 3, but 1 or 2 is due"),
+    ("a\tpos=V\tb\t2\t-1\n", "line 1: rank 2, but expected 1"),
+    ("a\tpos=V\tb\t1\t-1\na\tpos=V\tc\t3\t-1\n", "line 2: rank 3, but expected 1 or 2"),
     ("a\tpos=V\tb\t1\t-1\nx\tpos=V\tc\t2\t-1\n", "line 2 has 'x' with 'pos=V', but .*line 1 has 'a'"),
     ("a\tpos=V\tb\tone\t-1\n", "line 1: the last two columns .*'one'"),
     ("a\tpos=V\tb\t1\t-1\na\tpos=V\tc\n", "line 2: 3 columns, but line 1 has 5"),

@@ -80,7 +80,7 @@ def test_without_celex(project, tmp_path, options, answer):
     assert done.returncode == 0 and "without CELEX" in done.stderr
     assert installed(tmp_path / "data") == {name for name in FILES if not name.startswith("celex/")}
     done = fetch(project, "--from=clones", "--celex", "data")
-    assert done.returncode == 0 and "data/lemmatization is there already" in done.stderr
+    assert done.returncode == 0 and "data/lemmatization exists already" in done.stderr
     assert installed(tmp_path / "data") == set(FILES)
 
 
@@ -120,20 +120,21 @@ def test_half_a_clone(project, tmp_path):
     git(clone, "rm", "--quiet", "data/lemmatization/data/irish_0_dev.txt")
     git(clone, "commit", "--quiet", "--message=gone")
     told = refused(project, "--from=clones", "--celex", "data")
-    assert "has no data/lemmatization/data/irish_0_dev.txt" in told and "the clone is not complete" in told
+    assert "has no data/lemmatization/data/irish_0_dev.txt" in told and "the clone is incomplete" in told
     assert not (tmp_path / "data").exists()
 
 
 def test_a_clone_without_its_objects(project, tmp_path):
     shutil.rmtree(tmp_path / "clones" / "neural_wfst" / ".git" / "objects")
     told = refused(project, "--from=clones", "--celex", "data")
-    assert "neural_wfst is no git clone of se4u/neural_wfst" in told
+    assert "neural_wfst is not a git clone of se4u/neural_wfst" in told
     assert not (tmp_path / "data").exists()
 
 
 def test_a_clone_that_is_missing(project, tmp_path):
     shutil.rmtree(tmp_path / "clones" / "conll2017")
-    assert "conll2017 is no git clone of sigmorphon/conll2017" in refused(project, "--from=clones", "--celex", "data")
+    told = refused(project, "--from=clones", "--celex", "data")
+    assert "conll2017 is not a git clone of sigmorphon/conll2017" in told
     assert not (tmp_path / "data").exists()
 
 
@@ -153,13 +154,13 @@ def test_damaged_data_is_told_and_left_alone(project, tmp_path):
     damaged = tmp_path / "data" / "lemmatization" / "irish_0_dev.txt"
     damaged.write_text("mine")
     told = refused(project, "--from=clones", "--no-celex", "data")
-    assert "data/lemmatization exists, but is not what it should be" in told and "irish_0_dev.txt: FAILED" in told
+    assert "data/lemmatization exists, but its checksums differ" in told and "irish_0_dev.txt: FAILED" in told
     assert damaged.read_text() == "mine"
     assert sorted(os.listdir(tmp_path / "data")) == ["lemmatization", "sigmorphon2016", "sigmorphon2017"]
 
 
 @pytest.mark.parametrize("options, message", [
-    ([], "DEST is missing"), (["a", "b"], "one DEST is enough"), (["--fast", "a"], "unknown option --fast"),
+    ([], "DEST is missing"), (["a", "b"], "give one DEST, not two"), (["--fast", "a"], "unknown option --fast"),
     (["--from"], "--from takes a folder"), (["--from=nowhere", "a"], "there is no folder nowhere"),
 ])
 def test_bad_options(project, tmp_path, options, message):

@@ -152,7 +152,7 @@ def test_errors_are_filtered_and_sorted(driver, pages):
     one(driver, "#text").send_keys("WALK")
     assert texts(driver, f"{rows} td:nth-child(3)") == ["walk"]
     one(driver, "#text").send_keys("zzz")
-    assert texts(driver, rows) == [] and one(driver, "#count").text == "No error is like that."
+    assert texts(driver, rows) == [] and one(driver, "#count").text == "No errors match."
     one(driver, "button[type=reset]").click()
     wait_until(lambda: len(css(driver, rows)) == number)
     one(driver, "#error-table th:nth-child(5) button").click()

@@ -247,8 +247,8 @@ def test_load_takes_path_objects_and_refuses_what_is_no_model(trained, data):
     (["--beam-width="], "--beam-width takes a whole number from 0 up to 1000, not ''"),
     (["--nbest=0"], "--nbest takes a whole number from 1 up to 1000, not '0'"),
     (["--nbest="], "--nbest takes a whole number from 1 up to 1000, not ''"),
-    (["--nbest=5", "--beam-width=4"], "--nbest=5 is more than --beam-width=4 finds: widen the beam"),
-    (["--nbest=2", "--beam-width=0"], "--nbest=2 is more than --beam-width=0 finds: widen the beam"),
+    (["--nbest=5", "--beam-width=4"], "--nbest=5 exceeds --beam-width=4: widen the beam"),
+    (["--nbest=2", "--beam-width=0"], "--nbest=2 exceeds --beam-width=0: widen the beam"),
     (["--decbatch-size=0"], "--decbatch-size takes a whole number from 1 up, not '0'"),
     (["--sigm2017format"], "unknown flag --sigm2017format"),
 ])

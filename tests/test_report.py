@@ -143,7 +143,7 @@ def test_a_report_says_what_it_lacks(tmp_path):
     (tmp_path / "train").unlink()
     page = report(tmp_path / "page.html", folder)
     said = " ".join(text for attributes, text in page.all("p") if attributes.get("class") == "remark")
-    assert "has no model any more" in said and "--train=FILE says where it is" in said
+    assert "is gone, so the page does not show its steps" in said and "give --train=FILE" in said
     assert {trace for error in page.data["errors"] for trace in error["traces"]} == {None}
     assert "By feature" in [title for _, title in page.all("h3")]
 
@@ -155,7 +155,7 @@ def test_predictions_of_another_model_have_no_steps(tmp_path):
     (folder / "f.beam4.test.predictions").write_text("\n".join(text) + "\n", encoding="utf-8")
     page = report(tmp_path / "page.html", folder)
     assert page.data["errors"][0]["outputs"] == ["something else"] and page.data["errors"][0]["traces"] == [None]
-    assert any("something else than its predictions for 1 of" in text for _, text in page.all("p"))
+    assert any("errors the model no longer writes the recorded" in text for _, text in page.all("p"))
 
 
 def test_covered_test_data_gives_a_report_on_the_development_data(tmp_path):
@@ -169,7 +169,7 @@ def test_covered_test_data_gives_a_report_on_the_development_data(tmp_path):
 
 def test_a_hard_attention_run_has_a_report_without_an_expert(tmp_path):
     page = report(tmp_path / "page.html", made_run(tmp_path, transducer="hard"))
-    assert page.data["errors"] and "(has no expert)" in page.rows
+    assert page.data["errors"] and "(no expert)" in page.rows
 
 
 def test_a_real_run_has_a_report(trained, tmp_path):
@@ -218,7 +218,7 @@ def test_a_training_that_split_its_file_has_a_report_on_the_parts(tmp_path):
 def test_the_parts_of_a_file_have_its_suffix(tmp_path, file, suffix):
     folder = recorded(split_run(tmp_path, suffix), command=["il-morph", "train", "--sigm2017format", file, "elsewhere"])
     page = report(tmp_path / "page.html", folder)
-    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+    assert "8 lines of test data" in paragraphs(page) and "training data has moved" not in paragraphs(page)
 
 
 def test_a_test_file_takes_the_place_of_the_third_part(tmp_path):
@@ -226,15 +226,15 @@ def test_a_test_file_takes_the_place_of_the_third_part(tmp_path):
     (folder / "test.tsv").rename(tmp_path / "own")
     recorded(folder, command=["il-morph", "train", f"--test-path={tmp_path / 'own'}", "words.tsv", "results"])
     page = report(tmp_path / "page.html", folder)
-    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+    assert "8 lines of test data" in paragraphs(page) and "training data has moved" not in paragraphs(page)
 
 
 def test_a_part_that_is_gone_is_named(tmp_path, capsys):
     folder = recorded(split_run(tmp_path, ".tsv"), command=["il-morph", "train", "words.tsv", "results"])
     (folder / "test.tsv").unlink()
     message = error_of(capsys, "report", str(folder), f"--output={tmp_path / 'page.html'}")
-    assert message.startswith(f"{folder / 'test.tsv'}, the test data of made, is not there")
-    assert "say where it is with --test=FILE" in message
+    assert message.startswith(f"{folder / 'test.tsv'}, the test data of made, does not exist")
+    assert "if it has moved, give --test=FILE" in message
 
 
 @pytest.mark.parametrize("order", ["--verbose {} {} {} {}", "{} {} {} {} --verbose", "{} --verbose 1 {} {} {}"])
@@ -242,7 +242,7 @@ def test_a_recorded_command_is_read_as_train_reads_it(tmp_path, order):
     folder = made_run(tmp_path)
     words = order.format(f"--test-path={tmp_path / 'test'}", tmp_path / "train", tmp_path / "dev", folder).split()
     page = report(tmp_path / "page.html", recorded(folder, command=["il-morph", "train", *words]))
-    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+    assert "8 lines of test data" in paragraphs(page) and "training data has moved" not in paragraphs(page)
 
 
 def test_after_two_hyphens_of_a_recorded_command_nothing_is_a_flag(tmp_path, monkeypatch):
@@ -265,7 +265,7 @@ def test_a_page_never_takes_the_place_of_what_it_is_about(tmp_path, capsys):
         path = tmp_path / name
         before = path.read_bytes()
         message = error_of(capsys, "report", str(folder), f"--output={path}", "--force")
-        what = "is the model itself" if name == "made/f.model" else "is a file of the run made, or its data"
+        what = "is the model itself" if name == "made/f.model" else "belongs to the run made or its data"
         assert message == f"{path} {what}: choose another name for the output\n" and path.read_bytes() == before
 
 
@@ -307,7 +307,7 @@ def seeds(made, tmp_path):
 def test_a_report_on_a_folder_of_seeds_says_which_folders_to_give(seeds, tmp_path, capsys):
     assert error_of(capsys, "report", str(seeds), f"--output={tmp_path / 'page.html'}") == (
         f"{seeds} holds the runs of several seeds, each in a folder of its own: give one of them, for example "
-        f"{seeds / '3'}, or several, to have them side by side\n")
+        f"{seeds / '3'}, or several to show them side by side\n")
 
 
 @pytest.mark.parametrize("arguments", [
@@ -328,12 +328,12 @@ def test_folders_with_numbers_for_names_are_no_seeds_unless_they_hold_runs(tmp_p
 
 
 @pytest.mark.parametrize("name, advice", [
-    ("f.checkpoint", "give the same command of `il-morph train` again, which goes on where it was interrupted"),
+    ("f.checkpoint", "start the same `il-morph train` command again: it resumes"),
     ("f.model", "train it again with --force")])
 def test_a_report_on_a_run_that_is_not_finished_says_so(tmp_path, capsys, name, advice):
     (tmp_path / name).touch()
     assert error_of(capsys, "report", str(tmp_path), f"--output={tmp_path / 'page.html'}") == (
-        f"{tmp_path} holds a run that is not finished (there is no f.stats): wait for it or, if it was interrupted, "
+        f"{tmp_path} holds an unfinished run (there is no f.stats): wait for it or, if it was interrupted, "
         f"{advice}\n")
 
 
@@ -357,8 +357,8 @@ def refusal(made, tmp_path, capsys):
 
 @pytest.mark.parametrize("content, where, what", [
     (HEADER + ROW + "il\t1\t1.5\n", "line 3", "it has 3 of 7 columns"),
-    (HEADER + ROW + ROW[:-3], "line 3", "dev_loss is '', which is no number"),
-    (HEADER + ROW.replace("1.0000", "x<y"), "line 2", "loss is 'x<y', which is no number"),
+    (HEADER + ROW + ROW[:-3], "line 3", "dev_loss is '', not a number"),
+    (HEADER + ROW.replace("1.0000", "x<y"), "line 2", "loss is 'x<y', not a number"),
     (HEADER + "\n" + ROW, "line 2", "it has 1 of 7 columns"),
     ("", "line 1", "there is no column phase"),
     ("junk\n", "line 1", "there is no column phase"),
@@ -369,14 +369,14 @@ def test_a_damaged_log_is_named_with_its_line(refusal, content, where, what):
     content = content if isinstance(content, bytes) else content.encode()
     message = refusal(lambda folder: (folder / "f.log").write_bytes(content))
     assert message == (f"f.log, {where} is not what `il-morph train` writes ({what}): run it again, or delete the file "
-                       "to have a page without learning curve\n")
+                       "to get a page without a learning curve\n")
 
 
 def test_without_a_log_there_is_a_page_without_learning_curve(made, tmp_path):
     folder = shutil.copytree(made, tmp_path / "copy")
     (folder / "f.log").unlink()
     page = report(tmp_path / "page.html", folder)
-    assert "Nothing was trained in this run, or the log is gone." in paragraphs(page) and page.all("img") == []
+    assert "This run has no log: nothing was trained, or the log is gone." in paragraphs(page) and page.all("img") == []
 
 
 def test_a_log_of_a_training_that_diverged_is_drawn(made, tmp_path):
@@ -387,16 +387,16 @@ def test_a_log_of_a_training_that_diverged_is_drawn(made, tmp_path):
 
 
 @pytest.mark.parametrize("said, what", [
-    ({"command": None}, '"command" is no list of words'), ({"command": [1, 2]}, '"command" is no list of words'),
-    ({"command": 5}, '"command" is no list of words'), ({"command": "il-morph"}, '"command" is no list of words'),
-    ({"training": None}, '"training" is no object'), ({"training": [1]}, '"training" is no object'),
-    ({"training": {"seconds": "5"}}, '"seconds" is \'5\', which cannot be'),
+    ({"command": None}, '"command" is not a list of words'), ({"command": [1, 2]}, '"command" is not a list of words'),
+    ({"command": 5}, '"command" is not a list of words'), ({"command": "il-morph"}, '"command" is not a list of words'),
+    ({"training": None}, '"training" is not a JSON object'), ({"training": [1]}, '"training" is not a JSON object'),
+    ({"training": {"seconds": "5"}}, '"seconds" is \'5\', which is impossible'),
     ({"training": {"seconds": 10 ** 400}}, '"seconds" is'), ({"training": {"epochs": []}}, '"epochs" is'),
     ({"training": {"best_epoch": None}}, '"best_epoch" is'), ({"seed": {"a": 1}}, '"seed" is'),
-    ({"settings": None}, '"settings" is no object'), ({"settings": {}}, "there is no data format"),
+    ({"settings": None}, '"settings" is not a JSON object'), ({"settings": {}}, "there is no data format"),
     ({"settings": {"format": ["input", "output"]}}, "there is no data format"),
-    ({"settings": {"format": "sigmorphon2017", "unicode": "foo"}}, '"unicode" is none of as-is, nfc, nfd'),
-    ({"settings": {"format": "sigmorphon2017", "unicode": ["nfc"]}}, '"unicode" is none of as-is, nfc, nfd'),
+    ({"settings": {"format": "sigmorphon2017", "unicode": "foo"}}, '"unicode" is not one of as-is, nfc, nfd'),
+    ({"settings": {"format": "sigmorphon2017", "unicode": ["nfc"]}}, '"unicode" is not one of as-is, nfc, nfd'),
 ])
 def test_damaged_stats_are_named_with_what_is_wrong(refusal, said, what):
     message = refusal(lambda folder: recorded(folder, **said))
@@ -407,7 +407,7 @@ def test_damaged_stats_are_named_with_what_is_wrong(refusal, said, what):
 @pytest.mark.parametrize("content, start", [
     (b"", "f.stats, line 1 is not"), (b'{\n"seed": 1,\n"comm', "f.stats, line 3 is not"), (b"[" * 100_000, "f.stats"),
     (b'{\n"seed": "\xff"}', "f.stats, line 2 is not what `il-morph train` writes (it is not UTF-8)"),
-    (b"[1]", "f.stats is not what `il-morph train` writes (it is no object)"),
+    (b"[1]", "f.stats is not what `il-morph train` writes (it is not a JSON object)"),
     (b'{"seed": ' + b"1" * 5000 + b"}", "f.stats is not what")])
 def test_stats_that_cannot_be_read_are_named_with_the_line(refusal, content, start):
     assert refusal(lambda folder: (folder / "f.stats").write_bytes(content)).startswith(start)
@@ -417,24 +417,24 @@ def test_stats_that_cannot_be_read_are_named_with_the_line(refusal, content, sta
                                      ["il-morph", "train", "--help"], ["il-morph", "train", "-xh", "a", "b", "c"]])
 def test_a_command_that_trains_nothing_is_refused(refusal, command):
     message = refusal(lambda folder: recorded(folder, command=command))
-    assert message.startswith("f.stats: the command of the run is none of `il-morph train`")
+    assert message.startswith("f.stats: the recorded command is not an `il-morph train` command")
 
 
 def test_where_all_data_is_given_the_command_is_not_asked(tmp_path):
     folder = recorded(made_run(tmp_path), command=["il-morph", "predict", "a"])
     flags = [f"--{part}={tmp_path / part}" for part in ("train", "dev", "test")]
     page = report(tmp_path / "page.html", folder, *flags)
-    assert "8 lines of test data" in paragraphs(page) and "training data is not where it was" not in paragraphs(page)
+    assert "8 lines of test data" in paragraphs(page) and "training data has moved" not in paragraphs(page)
 
 
 def test_the_refusal_of_a_command_says_which_flags_do_without_it(refusal):
     message = refusal(lambda folder: recorded(folder, command=["il-morph"]), "--test=a")
-    assert message.endswith("run it again, or say where its data is with --train, --dev and --test\n")
+    assert message.endswith("run it again, or give its data with --train, --dev and --test\n")
 
 
 def test_a_path_that_cannot_be_one_is_not_there(refusal):
     message = refusal(lambda folder: recorded(folder, command=["il-morph", "train", "a", f"{folder}/b\0", "c"]))
-    assert "the dev data of copy, is not there" in message
+    assert "the dev data of copy, does not exist" in message
 
 
 def test_predictions_of_no_search_are_passed_over(made, tmp_path, capsys):
@@ -454,12 +454,12 @@ def test_errors_of_the_report_name_what_is_missing(capsys, tmp_path):
     assert "holds no finished run" in error_of(capsys, "report", str(tmp_path), output)
     assert "is given twice" in error_of(capsys, "report", str(folder), str(folder), output)
     assert "--part takes one of test, dev" in error_of(capsys, "report", str(folder), "--part=train", output)
-    assert "f.beam9.test.predictions is not there: made has beam4, greedy" in error_of(
+    assert "f.beam9.test.predictions does not exist: for test, made has beam4, greedy" in error_of(
         capsys, "report", str(folder), "--search=beam9", output)
     other = made_run(tmp_path / "two", words=[Sample("other", "N;PL", "others"), *WORDS[1:]])
     assert "the files must have the same inputs" in error_of(capsys, "report", str(folder), str(other), output)
     (tmp_path / "one" / "test").unlink()
-    assert "is not there: say where it is with --test=FILE" in error_of(capsys, "report", str(folder), output)
+    assert "does not exist: if it has moved, give --test=FILE" in error_of(capsys, "report", str(folder), output)
     (folder / "f.stats").write_text("{}", encoding="utf-8")
     assert "f.stats is not what `il-morph train` writes" in error_of(capsys, "report", str(folder), output)
     assert not (tmp_path / "page.html").exists()
@@ -490,7 +490,7 @@ def test_a_table_without_runs_is_a_page_without_pictures(tmp_path, capsys):
     (tmp_path / "results").mkdir()
     assert main(["table", "celex", str(tmp_path / "results"), "--format=html"]) == 0
     page = Page(capsys.readouterr().out)
-    assert page.all("img") == [] and any("There is nothing to draw" in text for _, text in page.all("p"))
+    assert page.all("img") == [] and any("No plot: these results contain no runs" in text for _, text in page.all("p"))
 
 
 def test_all_tables_are_one_page(capsys):

@@ -90,7 +90,7 @@ def test_a_word_gets_its_best_outputs_with_their_steps(server, word, tag):
 def test_the_right_form_is_judged_and_unknown_things_are_remarked_on(server):
     _, answer = ask(server, "/api/predict", {"input": "wölk", "features": "V;FUT", "gold": "walked"})
     assert all(each["gold"] == "walked" and each["right"] is False for each in answer["answers"])
-    assert answer["remarks"] == ["Training did not show ö: such characters can be copied or deleted, not understood.",
+    assert answer["remarks"] == ["Training did not show ö: the model can only copy or delete such characters.",
                                  "Training did not show the feature FUT."]
 
 
@@ -121,7 +121,7 @@ def test_a_file_gets_its_predictions(server):
 
 
 def test_a_file_with_too_many_lines_is_refused():
-    with pytest.raises(InputError, match="20,001 lines, and the page takes 20,000"):
+    with pytest.raises(InputError, match="20,001 lines, but the page takes at most 20,000"):
         Answers({"words": MODEL}).file({}, b"walk\tV;PST\n" * 20_001)
 
 
@@ -138,9 +138,9 @@ def test_eight_clients_at_once_get_right_answers(server):
 
 
 @pytest.mark.parametrize("question, message", [
-    ({"input": 7}, "input is a text"), ({"input": "a", "n": 0}, "n is a whole number"),
-    ({"input": "a", "n": "4"}, "n is a whole number"), ({"input": "a\tb"}, "no line of data"),
-    ({"input": "a", "model": "other"}, "there is no model 'other'; there is: words, plain"),
+    ({"input": 7}, "input must be a string"), ({"input": "a", "n": 0}, "n must be a whole number"),
+    ({"input": "a", "n": "4"}, "n must be a whole number"), ({"input": "a\tb"}, "no line of data"),
+    ({"input": "a", "model": "other"}, "there is no model 'other'; choose one of words, plain"),
     ({"input": "⟪"}, "reserved"), ({"input": "w" * 1001}, "1,001 characters"), ({"input": "\ud800"}, "no line of data"),
     ({"input": "a", "model": "plain", "features": "V"}, "reads no features"),
 ])
@@ -154,7 +154,7 @@ def test_a_question_that_makes_no_sense_is_an_error_that_says_so(server, questio
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"[" * 50_000, b'"text"'])
 def test_a_question_that_is_no_object_is_refused(server, body):
     status, _, content = request(server, "POST", "/api/predict", body, JSON)
-    assert (status, json.loads(content)) == (400, {"error": "a question is a JSON object"})
+    assert (status, json.loads(content)) == (400, {"error": "the request must be a JSON object"})
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "127.0.0.1.evil.example", "10.0.0.1", "[::",
@@ -189,7 +189,7 @@ def test_another_page_may_not_ask(server):
     "/report.html", "/server.py", "/style.css/", "/api", "/api/predict"])
 def test_nothing_but_the_page_is_served(server, path):
     status, _, content = request(server, "GET", path)
-    assert (status, json.loads(content)) == (404, {"error": "there is nothing here"})
+    assert (status, json.loads(content)) == (404, {"error": "not found"})
 
 
 def test_every_answer_carries_the_policy(server):
@@ -281,7 +281,7 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path):
     save_model(tmp_path / "f.model", random_model(2))
     with command(str(tmp_path)) as process:
         line = process.stderr.readline()
-        port = int(re.fullmatch(r"il-morph: the page is http://127\.0\.0\.1:(\d+)/ \(Ctrl-C ends it\)\n", line)[1])
+        port = int(re.fullmatch(r"il-morph: serving http://127\.0\.0\.1:(\d+)/ \(Ctrl-C stops it\)\n", line)[1])
         connection = http.client.HTTPConnection("127.0.0.1", port)
         connection.request("GET", "/")
         assert b"il-morph" in connection.getresponse().read()
@@ -294,7 +294,7 @@ def test_the_command_warns_when_others_can_reach_the_page(tmp_path):
     save_model(tmp_path / "f.model", random_model(2))
     with command("--host=0.0.0.0", str(tmp_path)) as process:
         assert "everybody who can reach this address can use the page" in process.stderr.readline()
-        assert "the page is http://0.0.0.0:" in process.stderr.readline()
+        assert "serving http://0.0.0.0:" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait() == 0
 

@@ -377,8 +377,8 @@ def test_ensemble_says_how_to_bring_predictions_into_one_form(tmp_path, capsys):
     one.write_text(mixed(COMPOSED, COMPOSED), encoding="utf-8")
     other.write_text(mixed(DECOMPOSED, DECOMPOSED), encoding="utf-8")
     message = error_of(capsys, "ensemble", "-", str(one), str(other))
-    assert message.rstrip().endswith("they differ in their Unicode forms: write both in one, "
-                                     "as predict --unicode=nfc does")
+    assert message.rstrip().endswith("they differ in their Unicode forms: predict both with "
+                                     "the same --unicode, for example nfc")
 
 
 def test_evaluate_warns_of_outputs_in_another_form(tmp_path, capsys, caplog):

@@ -1,4 +1,5 @@
-"""Tables and pictures in the texts: up to date with the runs, and made again by experiments/tools/update.py."""
+"""The texts: tables and pictures follow the runs, the page of commands the usage texts, and links lead somewhere."""
+import re
 import subprocess
 import sys
 
@@ -19,7 +20,8 @@ def update(*arguments):
 
 def test_tables_and_pictures_are_up_to_date():
     """If not: python experiments/tools/update.py."""
-    pytest.importorskip("matplotlib")
+    for package in ("matplotlib", "pandas", "scipy"):
+        pytest.importorskip(package)
     done = update("--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -53,3 +55,23 @@ def test_a_text_with_wrong_marks_is_named_and_stays(tmp_path, content, message):
     done = update(text)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
     assert text.read_text(encoding="utf-8") == content
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 800
+    links = re.findall(r"\]\(([^)#]+)\)", text)
+    assert len(links) > 10 and all((ROOT / link).exists() for link in links if "://" not in link)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_links_in_the_documents_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8"))
+    assert all((page.parent / link).exists() for link in links if "://" not in link), links
+
+
+def test_the_page_of_commands_is_up_to_date():
+    """If not: python experiments/tools/commands.py."""
+    done = subprocess.run([sys.executable, ROOT / "experiments" / "tools" / "commands.py", "--check"],
+                          capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

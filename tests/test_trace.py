@@ -192,7 +192,7 @@ def test_explain_with_gold_names_the_first_wrong_step(capsys, model_path):
 def test_explain_says_what_training_did_not_show(capsys, model_path):
     text = explain(capsys, model_path, "waß", "V;FUT")
     assert "Training did not show ß:" in text and "Training did not show the feature FUT." in text
-    assert "No features are given" in explain(capsys, model_path, "walk")
+    assert "You gave no features" in explain(capsys, model_path, "walk")
 
 
 def test_explain_is_colourful_on_a_terminal_unless_that_is_not_wanted(model_path):

@@ -319,7 +319,7 @@ def test_training_that_diverges(data, tmp_path, capsys, trained):
     message = error_of(capsys, "train", "--sigm2017format", "--dynet-mem=16", "--epochs=3", f"--reload-path={tmp_path}",
                        data("train"), data("dev"), str(tmp_path / "results"))
     assert message.startswith("training diverged in epoch 0 (")
-    assert "try another --optimization, --l2 or --dynet-seed" in message
+    assert "try a lower --learning-rate, or another --optimization, --l2 or --dynet-seed" in message
     assert not (tmp_path / "results" / "f.stats").exists()
 
 

@@ -125,7 +125,7 @@ def test_weights_that_are_no_longer_finite_end_the_training():
     broken = network.weights()
     broken["output.b"] = np.full_like(broken["output.b"], np.nan)
     network.set_weights(broken)
-    with pytest.raises(InputError, match="training diverged in epoch 0 .* try another --optimization, --l2 or"):
+    with pytest.raises(InputError, match="training diverged in epoch 0 .* try a lower --learning-rate, or"):
         imitation(network).run()
 
 

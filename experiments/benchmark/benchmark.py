@@ -40,7 +40,7 @@ from il_morph.errors import InputError, errors_for_people
 
 SECTIONS = ("commands", "training", "batches", "phases", "decoding", "cited", "growth")
 NUMBERS = ("--lines", "--epochs", "--last-epoch", "--inputs", "--samples", "--command-epochs")
-NEEDED = {"dynet_config": "pip install dyNET38", "numba": "pip install il-morph[fast]"}
+NEEDED = {"dynet_config": "pip install dyNET38", "numba": "pip install numba"}
 DYNET_MEMORY = "512,512,1536,256"  # MB: forward, backward, parameters of many models, scratch; none of them may grow
 
 

@@ -23,7 +23,7 @@ COMMANDS = {
     "train": "train a model, decode and score the development and test data",
     "predict": "transduce a file with a trained model",
     "paradigm": "show all forms of a lemma",
-    "score": "log probabilities of given outputs",
+    "score": "compute log probabilities of given outputs",
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",
     "split": "split a file into training, development and test data",

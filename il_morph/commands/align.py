@@ -4,26 +4,26 @@ Usage:
   il-morph align [options] FILE
 
 FILE is training data; - is standard input. Actions are written as in `il-morph predict --actions`:
-x copies, -x deletes, +x inserts; with --transducer=hard +x writes and > moves on; ␣ is a blank and
+x copies, -x deletes, +x inserts. With --transducer=hard, +x writes and > moves on. ␣ is a blank,
 〰 a gap.
 
 Options:
   --align-smart         Chinese-restaurant-process aligner (default)
   --align-cls           longest common substring in register
-  --align-dumb          the shorter string padded on the right
-  --align-expert        the expert's optimal sequences instead of an alignment
-  --most=N              with --align-expert: at most N sequences of each pair (default 5)
+  --align-dumb          pad the shorter string on the right
+  --align-expert        show the expert's optimal sequences instead of an alignment
+  --most=N              with --align-expert: show at most N sequences for each pair (default 5)
   --iterations=N        iterations of --align-smart (default 150)
-  --try-reverse         align the reversed strings too and keep what copies more
+  --try-reverse         align the reversed strings too and keep the direction with more copies
   --dynet-seed=N        seed of --align-smart, as in `il-morph train` (default 1)
-  --transducer=NAME     the system whose actions are shown: haem or hard (default haem)
+  --transducer=NAME     show the actions of this system: haem or hard (default haem)
   --sigm2017format      columns are input, output, features;separated;by;semicolons
   --no-feat-format      columns are input, anything, output, or input, output: no features
-  --columns=LIST        the columns, for example input,features,output; - is one to be ignored; without these flags
-                        the columns are recognised
-  --feature-separator=X  what separates features, for example ";" (recognised if not given)
+  --columns=LIST        the columns, for example input,features,output; - skips one; without these flags
+                        il-morph recognises the columns
+  --feature-separator=X  the separator between features, for example ";" (default: recognised)
   --format=NAME         text, or tsv: input, output, features, aligned input, aligned output, actions
-                        (with --align-expert input, output, features, number of sequences, actions) (default text)
+                        (with --align-expert: input, output, features, number of sequences, actions) (default text)
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) ->
         raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out "
                          f"--transducer={transducer}")
     if args["--align-expert"] and args["--try-reverse"]:
-        raise InputError("--try-reverse does not go with --align-expert, which aligns nothing: leave out one of them")
+        raise InputError("--align-expert aligns nothing, so --try-reverse has no effect: leave out one of them")
     if args["--most"] and not args["--align-expert"]:
-        raise InputError("--most belongs to --align-expert: leave it out")
+        raise InputError("--most needs --align-expert: add it, or leave out --most")
     for flag in ("--iterations", "--dynet-seed"):
         if args[flag] is not None and (aligner != "smart" or args["--align-expert"]):
-            raise InputError(f"{flag} belongs to --align-smart: leave it out")
+            raise InputError(f"{flag} only affects --align-smart: leave it out")
 
 
 def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:
@@ -94,7 +94,7 @@ def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner)
 
 
 def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int) -> Iterator[list[str]]:
-    """A row for each optimal sequence, up to `most` of a pair; it says how many there are."""
+    """A row for each optimal sequence, at most `most` for a pair, with the number of all sequences."""
     for instance in instances:
         sample = instance.sample
         expert = Expert(sample.input, sample.target, vocabulary.table)
@@ -112,7 +112,7 @@ def as_text(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     above = ""
     for row in rows:
         title, (*middle, actions) = title_of(row), row[3:]
-        of_expert = len(middle) == 1  # whose sequences for a pair are listed under one title
+        of_expert = len(middle) == 1  # lists all sequences for a pair under one title
         if title != above or not of_expert:
             yield f"{title}\n"
         yield "".join(f"  {line}\n" for line in ([] if of_expert else middle) + [actions])

@@ -1,9 +1,9 @@
-"""Completion of commands and flags for a shell.
+"""Complete commands and flags in a shell.
 
 Usage:
   il-morph completion (bash | zsh)
 
-Prints a script for the shell. To have it at once and in every new shell:
+Prints a script for the shell. To load it in every new shell:
   bash:  echo 'source <(il-morph completion bash)' >> ~/.bashrc
   zsh:   echo 'source <(il-morph completion zsh)' >> ~/.zshrc   (below the line with compinit)
 
@@ -25,7 +25,7 @@ CHOICE = re.compile(r"\((\w+(?: \| \w+)+)\)")
 
 @dataclass(frozen=True)
 class Flag:
-    """A flag with the `=` of its value, if it takes one, and the first line of its help."""
+    """A flag, with `=` if it takes a value, and the first line of its help."""
 
     name: str
     help: str
@@ -43,7 +43,7 @@ def flags_of(usage: str) -> list[Flag]:
 
 
 def words_of(usage: str) -> list[str]:
-    """The words that a usage text lets choose from: `(bash | zsh)`."""
+    """The words to choose from in a usage text: `(bash | zsh)`."""
     found = CHOICE.search(usage)
     return found.group(1).split(" | ") if found else []
 
@@ -107,7 +107,7 @@ compdef _il_morph il-morph'''
 
 
 def zsh_specs(usage: str) -> str:
-    """What `_arguments` wants to know: flags with their help, then words or files."""
+    """The specifications for `_arguments`: flags with their help, then words or files."""
     specs = []
     for flag in flags_of(usage):
         value = ":value:_files" if flag.name.endswith("=") else ""

@@ -3,10 +3,9 @@
 Usage:
   il-morph ensemble [options] OUTPUT PREDICTIONS...
 
-On each line the output that most files have wins; a tie goes to the file named
-first among the tied. The vote of SGM17TOP is --best=15 --repair with the files
-of its 20 models in the order of their dev accuracies. All files must have the same inputs and features in the
-same order.
+On each line the most frequent output wins; a tie goes to the file named first. All files must have
+the same inputs and features in the same order. For the vote of SGM17TOP give --best=15 --repair and
+the files of its 20 models, the one with the best dev accuracy first.
 
 Arguments:
   OUTPUT       file for the votes, in the format of the predictions; - is standard output
@@ -15,11 +14,11 @@ Arguments:
 Options:
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output
-  --columns=LIST    the columns, for example input,features,output; - is one to be ignored;
-                    without these flags those of the first file are recognised
-  --feature-separator=X  what separates features (recognised if not given)
-  --best=N          only the first N files vote
-  --repair          an output with the same character four times in a row becomes the input
+  --columns=LIST    the columns, for example input,features,output; - skips one; without these
+                    flags il-morph recognises the columns of the first file
+  --feature-separator=X  the separator between features (default: recognised)
+  --best=N          let only the first N files vote
+  --repair          replace an output that has the same character four times in a row by the input
   --force           overwrite OUTPUT
   -h --help         show this text
 """

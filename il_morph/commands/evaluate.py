@@ -3,38 +3,35 @@
 Usage:
   il-morph evaluate [options] GOLD PREDICTIONS...
 
-Line n of the predictions is compared with line n of the gold data. One file of
-predictions gets its scores: accuracy (in percent), mean Levenshtein distance, the
-same normalised by length, mean reciprocal rank, and accuracy per part of speech,
-the first feature. Several files get a row each, and mean, sample standard
-deviation, minimum and maximum of the figures shown under them. Files written by
-`il-morph predict --nbest` are scored by their first predictions; the mean
-reciprocal rank uses all.
+Compares line n of the predictions with line n of the gold data. For one file of predictions it prints
+accuracy (in percent), mean Levenshtein distance, the same normalised by length, mean reciprocal rank,
+and accuracy per part of speech (the first feature). For several files it prints a row each, then mean,
+sample standard deviation, minimum and maximum of the figures shown. In files written with `il-morph
+predict --nbest` the first prediction counts; the mean reciprocal rank uses all of them.
 
-With --train=FILE accuracies follow for lines whose lemma and features training showed
-or not, for each feature, and for lines with characters that training did not show.
+With --train=FILE it adds the accuracy for lemmas and features seen or not seen in training, for each
+feature, and for lines with unseen characters.
 
 Arguments:
   GOLD         data with outputs; - is standard input
   PREDICTIONS  the same lines with predicted outputs, which may be empty
 
 Options:
-  --train=FILE      the training data of the model: where is it right?
-  --errors          list the lines that are wrong, with the first character that is (wrong_from)
-                    and what turns the prediction into the gold output: x stays, -x goes, +x comes,
-                    ␣ is a blank
-  --compare         of two files of predictions: is the second better? Paired bootstrap and
+  --train=FILE      the training data of the model: break accuracy down by what it contains
+  --errors          list the wrong lines, with the position of the first wrong character (wrong_from)
+                    and the edits that correct the prediction: x stays, -x goes, +x comes, ␣ is a blank
+  --compare         with two files of predictions: is the second better? Paired bootstrap and
                     McNemar's exact test
   --resamples=N     with --compare: resamples of the bootstrap (default 10000)
   --seed=N          with --compare: seed of the bootstrap (default 1)
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output; or input, output
-  --columns=LIST    the columns, for example input,features,output; - is one to be ignored; without
-                    these flags the columns of GOLD are recognised
-  --feature-separator=X  what separates features (recognised if not given)
-  --unicode=FORM    as-is, or nfc or nfd to normalise all files so [default: as-is]
-  --format=FORMAT   text, tsv or json; as tsv --train, --errors and --compare each give their own
-                    table in place of the scores [default: text]
+  --columns=LIST    the columns, for example input,features,output; - skips one; without these
+                    flags il-morph recognises the columns of GOLD
+  --feature-separator=X  the separator between features (default: recognised)
+  --unicode=FORM    as-is, or nfc or nfd to normalise all files [default: as-is]
+  --format=FORMAT   text, tsv or json; with tsv, --train, --errors and --compare each print their own
+                    table instead of the scores [default: text]
   -h --help         show this text
 """
 from __future__ import annotations
@@ -70,13 +67,13 @@ ERROR_COLUMNS = ["line", "input", "features", "gold", "prediction", "wrong_from"
 
 @dataclass
 class Findings:
-    """What is found out about the predictions in some files."""
+    """All findings about some files of predictions."""
 
     names: list[str]
     scores: list[Scores]
     correct: list[list[bool]]
     groups: list[Group] = field(default_factory=list)
-    errors: Optional[list[list[list[str]]]] = None  # of each file the cells of ERROR_COLUMNS
+    errors: Optional[list[list[list[str]]]] = None  # for each file: rows with the cells of ERROR_COLUMNS
     comparison: Optional[Comparison] = None
 
 
@@ -93,12 +90,12 @@ def run(argv: list[str]) -> int:
 def _check_flags(args: Arguments, layout: str) -> None:
     given = [flag for flag in ("--train", "--errors", "--compare") if args[flag]]
     if layout == "tsv" and len(given) > 1:
-        raise InputError(f"--format=tsv is one table: give {given[0]} or {given[1]}, or take --format=json")
+        raise InputError(f"--format=tsv prints one table: give {given[0]} or {given[1]}, or use --format=json")
     if args["--compare"] and len(args["PREDICTIONS"]) != 2:
         raise InputError(f"--compare takes two files of predictions, not {len(args['PREDICTIONS'])}")
     for flag in ("--resamples", "--seed"):
         if args[flag] is not None and not args["--compare"]:
-            raise InputError(f"{flag} belongs to --compare: leave it out")
+            raise InputError(f"{flag} needs --compare: add it, or leave out {flag}")
 
 
 def _findings(args: Arguments, options: ReadOptions) -> Findings:
@@ -184,7 +181,7 @@ def _group_rows(findings: Findings) -> list[list[str]]:
 
 
 def _summary(figures: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Mean, sample standard deviation, minimum and maximum of each figure of several files."""
+    """Mean, sample standard deviation, minimum and maximum of each figure over several files."""
     if len(figures) == 1:
         return {}
     return {name: {measure: function([each[measure] for each in figures]) for measure in DECIMALS}
@@ -192,7 +189,7 @@ def _summary(figures: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]
 
 
 def _rows(findings: Findings) -> list[list[str]]:
-    """A table whose last rows summarise the rounded figures above them, as the published ones do."""
+    """A table whose last rows summarise the rounded figures above, as in the published tables."""
     rounded = [{measure: round(getattr(each, measure), decimals)
                 for measure, decimals in DECIMALS.items()} for each in findings.scores]
     rows = [["file", "lines", *DECIMALS]]
@@ -213,6 +210,6 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Columns of words: all but the last as wide as their longest cell."""
+    """Left-align columns: all but the last are as wide as their longest cell."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [[*map(str.ljust, row[:-1], widths[:-1]), row[-1]] for row in rows]

@@ -3,20 +3,20 @@
 Usage:
   il-morph explain [options] MODEL INPUT [FEATURES]
 
-MODEL is the f.model of a training run, or its folder; INPUT a word; FEATURES are written as in the
-data that the model was trained on: "V;PST" or pos=V,tense=PST. Each step of the best output is
-shown with the character that is read, the action, its probability, the two next best actions and
-the output so far. A blank is shown as ␣, a combining character on ◌.
+MODEL is the f.model of a training run, or its folder. INPUT is a word. Write FEATURES as in the
+training data: "V;PST" or pos=V,tense=PST. Each step of the best output shows the character that is
+read, the action, its probability, the two next best actions and the output so far. A blank is shown
+as ␣, a combining character on ◌.
 
-With --gold the expert's optimal actions stand beside each step: ~ marks a detour (the output can
-still become right), ✗ a wrong step. A hard-attention model has no expert: ✗ marks the steps with
-which the output departs from the right one.
+With --gold each step also shows the expert's optimal actions: ~ marks a detour (the output can still
+become right), ✗ a wrong step. A hard-attention model has no expert: ✗ marks the steps at which the
+output departs from the right one.
 
 Options:
   --gold=FORM       the right output
   --beam-width=N    width of the beam; 1 or 0 is greedy search (default 4)
-  --html            a page instead of text; needs Jinja2
-  --output=FILE     write to FILE instead of standard output, which - is as well
+  --html            write a page instead of text (needs Jinja2)
+  --output=FILE     write to FILE; - is standard output (default: standard output)
   --force           overwrite FILE
   -h --help         show this text
 """

@@ -3,14 +3,14 @@
 Usage:
   il-morph paradigm [options] MODEL LEMMA...
 
-One form for each feature bundle of the training data, with its probability.
+Prints one form for each feature bundle of the training data, with its probability.
 
 Arguments:
   MODEL  the f.model of a training run, its results folder, or a folder of seeds, which vote
-  LEMMA  the lemma; several get a table each
+  LEMMA  the lemma; each lemma gets its own table
 
 Options:
-  --pos=POS         only the bundles of this part of speech, which is their first feature
+  --pos=POS         only bundles with this part of speech (the first feature)
   --format=NAME     text, tsv (lemma, features, form, probability) or markdown (default text)
   --beam-width=N    width of the beam; 1 or 0 is greedy search (default 4)
   -h --help         show this text
@@ -55,5 +55,5 @@ def as_markdown(lemma: str, forms: Sequence[Form]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Markdown takes a bar for the end of a cell, and other signs for its own."""
+    """Escape the characters that mean something in Markdown; a bar would end the cell."""
     return "".join(f"\\{character}" if character in "\\|`*_<>[]" else character for character in text)

@@ -1,35 +1,35 @@
-"""Transduce a file with a trained model, or with several.
+"""Transduce a file with one or more trained models.
 
 Usage:
   il-morph predict [options] MODEL INPUT [OUTPUT]
   il-morph predict [options] --input=FILE [--output=FILE] MODEL...
 
 MODEL is the f.model of a training run, its results folder, or a folder with a results folder for each
-seed; several models answer as one. INPUT is a file in the format the model was trained on (its output
-column may be missing or is ignored), OUTPUT a file or standard output; - is a stream. A file is read
-in bulk; the lines of a pipe or a terminal are answered as they come in.
+seed; several models give one answer together. INPUT is a file in the format the model was trained on;
+il-morph ignores its output column, which may be missing. OUTPUT is a file (default: standard output).
+In place of a file, - is standard input or output. Files are checked first and decoded in bulk; lines
+from a pipe or a terminal are answered as they come in.
 
-The columns of the prediction are those of the format. A file whose columns are clearly in another order
-is read in that order, and so are its predictions written. Features that the model does not know are
-counted in a warning.
+The predictions have the columns of the input. If the columns of INPUT are clearly in another order than
+in training, il-morph reads and writes them in that order. A warning counts the features that the model
+does not know.
 
 Options:
-  --input=FILE         INPUT, where there are several models
-  --output=FILE        OUTPUT, where there are several models
-  --combine=HOW        vote: the output that most models have, a tie goes to the first (its probability is its share
+  --input=FILE         INPUT, if there are several models
+  --output=FILE        OUTPUT, if there are several models
+  --combine=HOW        vote: the most frequent output, a tie goes to the first model (the probability is the share
                        of the votes); average: one search with the mean of their probabilities (default vote)
   --beam-width=N       width of the beam; 1 or 0 is greedy search (default 4)
-  --nbest=N            the N best outputs of each input (at most the beam width), with two more columns:
+  --nbest=N            write the N best outputs for each input (at most the beam width), with two more columns:
                        rank and log probability
-  --mass=X             as many different outputs of each input as it takes to reach this share of the probability
-                       (0.95, for example), at most those of --nbest, with the same two columns; the beam widens as
-                       far as 256 where it must
-  --format=NAME        tsv, or json: an object for each input, with output, probability, log probability and
+  --mass=X             write as many different outputs as it takes to reach this share of the probability (for
+                       example 0.95), at most --nbest, with the same two columns; the beam widens up to 256 if needed
+  --format=NAME        tsv, or json: an object for each input with the output, probability, log probability and
                        actions of its predictions (default tsv)
-  --actions            one more column: the edits; x copies, -x deletes, +x inserts (> moves on)
+  --actions            add a column with the edits: x copies, -x deletes, +x inserts (> moves on)
   --decbatch-size=N    inputs decoded at once (default 128)
-  --columns=LIST       the columns of INPUT, for example input,features,output; - is one to be ignored
-  --unicode=FORM       as-is, or nfc or nfd to normalise the data so (default: as in the training of the model)
+  --columns=LIST       the columns of INPUT, for example input,features,output; - skips one
+  --unicode=FORM       as-is, or nfc or nfd to normalise the data (default: as in the training of the model)
   --force              overwrite OUTPUT
 """
 
@@ -54,7 +54,7 @@ from il_morph.model.settings import MAX_BEAM_WIDTH
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be written for each input."""
+    """What to write for each input."""
 
     nbest: Optional[int]
     mass: Optional[float]
@@ -69,12 +69,12 @@ class Request:
         mass = optional(number, args, "--mass", None, 1e-6, 1.0)
         width = optional(integer, args, "--beam-width", max(BEAM_WIDTH, nbest or 0), 0, MAX_BEAM_WIDTH)
         if nbest and mass is None and nbest > max(1, width):
-            raise InputError(f"--nbest={nbest} is more than --beam-width={width} finds: widen the beam")
+            raise InputError(f"--nbest={nbest} exceeds --beam-width={width}: widen the beam")
         return cls(nbest, mass, width, optional(integer, args, "--decbatch-size", 128, 1),
                    optional(choice, args, "--format", "tsv", ("tsv", "json")), args["--actions"])
 
     def answered(self, predictor: AnyPredictor, fmt: DataFormat, samples: Sequence[Sample]) -> list[str]:
-        """The lines for some samples."""
+        """The output lines for some samples."""
         most = self.nbest or (1 if self.mass is None else None)
         found = predictor.ranked(samples, most, self.beam_width, self.mass, self.batch_size)
         return [line for sample, predictions in zip(samples, found) for line in self.lines(fmt, sample, predictions)]

@@ -1,21 +1,21 @@
-"""Make a page about finished training runs: how they went, where they are right, every error step by step.
+"""Make a page about finished training runs: learning curve, accuracies, and every error step by step.
 
 Usage:
   il-morph report [options] RESULTS...
 
-RESULTS are folders of `il-morph train`. Several of the same data are shown side by side: seeds with
-their spread and their vote. The page is one file that needs no network: settings and command,
-learning curve, accuracy by part of speech, feature, what training showed and length, which edits go
-wrong, and every error with its edits and steps, to filter and to sort. It needs Jinja2
-and matplotlib.
+RESULTS are folders of `il-morph train`. Several runs on the same data are shown side by side: seeds
+with their spread and their vote. The page is one file and needs no network. It shows the settings and
+the command, the learning curve, the accuracy by part of speech, by feature, by what training showed
+and by length, which edits go wrong, and every error with its edits and steps, to filter and sort.
+It needs Jinja2 and matplotlib.
 
 Options:
   --output=FILE     the page; - is standard output [default: report.html]
   --part=PART       dev or test (default: test if it has outputs, else dev)
-  --search=NAME     whose predictions: greedy, beam4 and so on (default: the widest beam)
-  --train=FILE      the training data, if it is not where it was
-  --dev=FILE        the development data, if it is not where it was
-  --test=FILE       the test data, if it is not where it was, or with the outputs it lacked
+  --search=NAME     predictions to show: greedy, beam4 and so on (default: the widest beam)
+  --train=FILE      the training data, if it has moved
+  --dev=FILE        the development data, if it has moved
+  --test=FILE       the test data, if it has moved, or to add the outputs it lacked
   --force           overwrite FILE
   -h --help         show this text
 """
@@ -68,24 +68,23 @@ def run(argv: list[str]) -> int:
         write_out(page)
     else:
         write_atomically(output, page)
-        log.info("%s is written", output)
+        log.info("wrote %s", output)
     return 0
 
 
 def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -> None:
-    """Not even --force puts the page in the place of what it is about."""
+    """Not even --force overwrites the files that the page is about."""
     for run in runs:
         own = [*map(str, run.files()), *places.all()]
-        with suppress(InputError):  # a command that is none names no data
+        with suppress(InputError):  # an invalid command names no data
             spec = recorded_spec(run)
             own += [*recorded_places(run).all(), spec.train, *([spec.reload_path] if spec.reload_path else [])]
         if os.path.realpath(target) in map(os.path.realpath, filter(os.path.exists, own)):
-            raise InputError(f"{target} is a file of the run {run.name}, or its data: choose another name for the "
-                             "output")
+            raise InputError(f"{target} belongs to the run {run.name} or its data: choose another name for the output")
 
 
 def places_of(args: Arguments, finished: FinishedRun) -> Places:
-    """Where the data is: as the flags say, or as the command of the run did, which is asked where a flag is missing."""
+    """Where the data is: from the flags, or else from the command of the run."""
     given = Places(args["--train"], args["--dev"], args["--test"])
     if len(given.all()) == len(NAMES):
         return given
@@ -94,7 +93,7 @@ def places_of(args: Arguments, finished: FinishedRun) -> Places:
 
 
 def recorded_places(finished: FinishedRun) -> Places:
-    """The data that the run was made with; the parts of a file that it split are in its folder."""
+    """The data that the run was made with. If it split a file, the parts are in its folder."""
     spec = recorded_spec(finished)
     if spec.dev is not None:
         return Places(spec.train, spec.dev, spec.test_path)
@@ -113,5 +112,5 @@ def recorded_spec(finished: FinishedRun) -> RunSpec:
             raise usage_error(train.__doc__, "it asks for help")
         return train.spec_of(parse_arguments(train.__doc__, train.with_level(argv)))
     except (InputError, LookupError, TypeError, AttributeError) as error:
-        raise InputError(f"{finished.folder.stats}: the command of the run is none of `il-morph train` ({error}): "
-                         "run it again, or say where its data is with --train, --dev and --test") from error
+        raise InputError(f"{finished.folder.stats}: the recorded command is not an `il-morph train` command ({error}): "
+                         "run it again, or give its data with --train, --dev and --test") from error

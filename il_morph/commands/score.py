@@ -1,25 +1,25 @@
-"""How probable are given outputs?
+"""Compute the log probability of given outputs.
 
 Usage:
   il-morph score [options] MODEL FILE [OUTPUT]
 
 Writes each line of FILE with two more columns: the log probability of the best action sequence that
-writes the output, and that of the output, summed over action sequences. The state of the network
-depends on all actions before, so there is no dynamic programming over them: the sum is over the
-sequences that a beam finds, and never more than the true one. An output that the model cannot write
-has -inf.
+writes the output, and the log probability of the output, summed over action sequences. The state of
+the network depends on all earlier actions, so dynamic programming does not apply: the sum covers the
+sequences that a beam finds. It is a lower bound, and exact if the beam holds all sequences. An output
+that the model cannot write scores -inf.
 
 Arguments:
   MODEL   the f.model of a training run, its results folder, or a folder of seeds, whose
           probabilities are averaged at each step
   FILE    data with outputs in the format the model was trained on; - is standard input
-  OUTPUT  a file, or standard output
+  OUTPUT  a file (default: standard output)
 
 Options:
-  --beam-width=N    action sequences that are followed for each output [default: 32]
-  --actions         one more column: the edits of the best sequence; x copies, -x deletes, +x inserts (> moves on)
-  --columns=LIST    the columns of FILE, for example input,features,output; - is one to be ignored
-  --unicode=FORM    as-is, or nfc or nfd to normalise the data so (default: as in the training of the model)
+  --beam-width=N    action sequences to follow for each output [default: 32]
+  --actions         add a column with the edits of the best sequence: x copies, -x deletes, +x inserts (> moves on)
+  --columns=LIST    the columns of FILE, for example input,features,output; - skips one
+  --unicode=FORM    as-is, or nfc or nfd to normalise the data (default: as in the training of the model)
   --force           overwrite OUTPUT
   -h --help         show this text
 """
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Scorer:
-    """Scores some samples at a time, and keeps what the means need."""
+    """Scores blocks of samples and collects the figures for the means."""
 
     predictor: Predictor
     beam_width: int
@@ -69,9 +69,9 @@ class Scorer:
 
     @property
     def summary(self) -> str:
-        means = (f"mean log probability {statistics.fmean(self.total):.4f} (summed over the action sequences in a beam "
-                 f"of {self.beam_width}), of the best sequence {statistics.fmean(self.best):.4f}" if self.total else "")
-        cannot = f"{self.unwritable:,} outputs cannot be written by the model" if self.unwritable else ""
+        means = (f"mean log probability {statistics.fmean(self.total):.4f} (sum over the action sequences in a beam of "
+                 f"{self.beam_width}), {statistics.fmean(self.best):.4f} for the best sequence" if self.total else "")
+        cannot = f"the model cannot write {self.unwritable:,} outputs" if self.unwritable else ""
         return "; ".join(filter(None, (means, cannot)))
 
 

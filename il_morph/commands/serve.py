@@ -3,9 +3,9 @@
 Usage:
   il-morph serve [options] MODEL...
 
-MODEL is the f.model of a training run, or its folder; of several the page lets choose. The page is
-on this machine only, unless --host says otherwise: then everybody who can reach that address can use
-it. Ctrl-C ends it.
+MODEL is the f.model of a training run, or its folder; if there are several, the page lets you choose.
+Only this machine can open the page, unless --host says otherwise: then everybody who can reach that
+address can use it. Ctrl-C stops the server.
 
 Options:
   --port=N          the port; 0 takes a free one [default: 8000]
@@ -32,6 +32,6 @@ def run(argv: list[str]) -> int:
         if not is_loopback(host):
             log.warning("--host=%s: everybody who can reach this address can use the page, and its traffic is not "
                         "encrypted", host)
-        log.info("the page is %s (Ctrl-C ends it)", server.address)
+        log.info("serving %s (Ctrl-C stops it)", server.address)
         server.serve_forever()
     return 0

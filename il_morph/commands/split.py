@@ -3,26 +3,26 @@
 Usage:
   il-morph split [options] FILE [FOLDER]
 
-Writes the parts train, dev and test into FOLDER (FILE-split beside FILE if it is not
-given) with the ending of FILE's name. Lines stay as they are and keep their order; a
-header row goes to each part. The same seed gives the same parts.
+Writes the parts train, dev and test to FOLDER (default: FILE-split beside FILE), with the suffix of
+FILE. Lines stay as they are and keep their order; each part gets the header row. The same seed gives
+the same parts.
 
 Arguments:
   FILE    data with outputs; - is standard input
-  FOLDER  a folder for the parts, made if it is not there
+  FOLDER  a folder for the parts, created if it does not exist
 
 Options:
   --parts=LIST      shares of train, dev and test, or of train and dev, in percent
                     [default: 80,10,10]
-  --split-by=UNIT   lemma (all lines with the same input go to the same part) or line;
-                    lemma if not given and an input comes more than once, else line
-  --seed=N          what the draw depends on [default: 1]
+  --split-by=UNIT   lemma (all lines with the same input go to the same part) or line
+                    (default: lemma if an input occurs more than once, else line)
+  --seed=N          seed of the random split [default: 1]
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output; or input, output
-  --columns=LIST    the columns, for example input,features,output; - is one to be ignored;
-                    without these flags the columns are recognised
-  --feature-separator=X  what separates features (recognised if not given)
-  --force           overwrite parts that are there
+  --columns=LIST    the columns, for example input,features,output; - skips one; without these
+                    flags il-morph recognises the columns
+  --feature-separator=X  the separator between features (default: recognised)
+  --force           overwrite existing parts
   -h --help         show this text
 """
 from __future__ import annotations

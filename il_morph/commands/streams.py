@@ -1,4 +1,4 @@
-"""From lines to lines, for commands that ask a model: files are checked first, streams are answered line by line."""
+"""Input and output of commands that ask a model: files are checked first, streams are answered line by line."""
 from __future__ import annotations
 
 import logging
@@ -18,7 +18,7 @@ from il_morph.errors import InputError
 from il_morph.files import STREAM, written_atomically
 from il_morph.model.predictor import AnyPredictor
 
-AT_ONCE = 1024  # samples between two moves of the bar
+AT_ONCE = 1024  # samples between two updates of the progress bar
 
 Answer = Callable[[DataFormat, Sequence[Sample]], Sequence[str]]  # the lines for some samples
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def way_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
-    """The format that the model reads, unless the columns are clearly others."""
+    """How to read the data: as the model does, unless the columns are clearly in another order."""
     return ReadOptions(columns=named_columns(args["--columns"]), expected=predictor.format,
                        because="the model was trained on",
                        unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
@@ -39,12 +39,12 @@ def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: 
         answered = answer_blocks(stream, predictor, lines_for, write, number, at_once)
         if number is not None and answered != number:
             raise InputError(f"{stream.name} had {number:,} lines and now has {answered:,}: "
-                             "let nobody write it meanwhile")
+                             "do not change it while il-morph reads it")
 
 
 @dataclass
 class Survey:
-    """What is learnt of a file that is read before anything is written."""
+    """The result of a first pass over a file, before anything is written."""
 
     first: Optional[Data] = None
     lines: int = 0
@@ -59,7 +59,7 @@ class Survey:
 
 
 def check(stream: DataStream, predictor: AnyPredictor) -> int:
-    """Say how a file is read, and warn; the number of its lines."""
+    """Log how a file is read, with warnings; return the number of its lines."""
     survey = Survey()
     unknown = predictor.warnings(survey.blocks(stream))
     assert survey.first is not None, "an empty file is an error"
@@ -71,7 +71,7 @@ def check(stream: DataStream, predictor: AnyPredictor) -> int:
 
 def answer_blocks(stream: DataStream, predictor: AnyPredictor, lines_for: Answer, write: Callable[[str], None],
                   number: Optional[int], at_once: int) -> int:
-    """How many samples there were. `number` is how many a file has that is already checked."""
+    """Answer all samples and return their number. `number` is the size of a file that was checked."""
     done = 0
     with meter(number, "answered", "line") as moved:
         for data in stream:
@@ -86,7 +86,7 @@ def answer_blocks(stream: DataStream, predictor: AnyPredictor, lines_for: Answer
 
 
 def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
-    """What there is to say of a block that has come in; not a word if all is as expected."""
+    """Log how a block is read and what it warns of; say nothing if all is as expected."""
     if first and (data.rows.remarks or data.format != stream.options.expected):
         log.info("%s: %s", stream.name, data.described(None))
     for warning in [*data.warnings(), *predictor.warnings([data.samples])]:
@@ -95,7 +95,7 @@ def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -
 
 @contextmanager
 def writer(target: str) -> Iterator[Callable[[str], None]]:
-    """Writes to a stream at once, to a file that gets its name at the end."""
+    """Write to a stream at once, or to a file that gets its name at the end."""
     if target == STREAM:
         yield write_out
         return

@@ -78,6 +78,13 @@ Network:
 
 Training:
   --optimization=NAME       ADADELTA, ADAM, SGD, MOMENTUM or ADAGRAD (default ADADELTA)
+  --learning-rate=X         learning rate; with ADADELTA a factor of its updates. 0 is the optimiser's own: ADADELTA 1,
+                            ADAM 0.0005, SGD 0.1, MOMENTUM 0.01, ADAGRAD 0.1 (default 0)
+  --lr-schedule=NAME        constant; warmup-decay: the rate rises linearly, then falls with the square root of time; or
+                            plateau: it falls when the dev accuracy stops improving (default constant)
+  --lr-warmup=X             warmup-decay: epochs in which the rate rises (default 1)
+  --lr-decay=X              plateau: factor of the rate (default 0.5)
+  --lr-patience=N           plateau: epochs without improvement before the rate falls (default 5)
   --patience=N              stop after N epochs without improvement (default 10); with --reload-path the
                             model it starts from does not count
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy

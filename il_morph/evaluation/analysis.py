@@ -1,4 +1,4 @@
-"""Where a model is right: by what training showed of lemma and features, by feature, by unseen characters."""
+"""Accuracy by whether training showed lemma and features, by feature, and by unseen characters."""
 from __future__ import annotations
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ def groups_of(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat) -
 
 
 def partition(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat) -> dict[str, list[int]]:
-    """Lemma seen or unseen, and all its features together seen or unseen."""
+    """Is the lemma seen or unseen in training, and is the whole feature bundle?"""
     lemmas = {sample.input for sample in train}
     bundles = {frozenset(fmt.features(sample.tag)) for sample in train}
     groups: dict[str, list[int]] = defaultdict(list)
@@ -63,7 +63,7 @@ def by_feature(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat) 
 
 
 def by_unseen_characters(gold: Sequence[Entry], train: Sequence[Sample]) -> dict[str, list[int]]:
-    """Lines with characters that training showed on neither side; those of the output can only be copied."""
+    """Lines with characters that training never showed; in an output they can only be copied."""
     known = set(characters(train))
     groups: dict[str, list[int]] = defaultdict(list)
     for line, entry in enumerate(gold):

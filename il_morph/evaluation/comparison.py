@@ -1,4 +1,4 @@
-"""Is one of two models better? Paired bootstrap and McNemar's exact test over the same lines."""
+"""Which of two models is better? Paired bootstrap and McNemar's exact test on the same lines."""
 from __future__ import annotations
 
 import math
@@ -16,7 +16,7 @@ class Comparison:
     """The second model against the first; accuracies and differences in percent."""
 
     lines: int
-    only_first: int  # lines that only the first has right
+    only_first: int  # lines that only the first gets right
     only_second: int
     difference: float
     low: float  # ends of the bootstrap's 95% interval of the difference
@@ -41,7 +41,7 @@ class Comparison:
 
 
 def compare(first: Sequence[bool], second: Sequence[bool], resamples: int = 10_000, seed: int = 1) -> Comparison:
-    """Compare two models by the lines they have right."""
+    """Compare two models by the lines they get right."""
     only_first = sum(one and not other for one, other in zip(first, second))
     only_second = sum(other and not one for one, other in zip(first, second))
     lines = len(first)
@@ -55,9 +55,9 @@ def compare(first: Sequence[bool], second: Sequence[bool], resamples: int = 10_0
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Two-sided: how likely is a division of the lines on which they differ at least as uneven as this?"""
+    """Two-sided: the probability of an at least equally uneven split of the lines on which the models differ."""
     total, fewer = only_first + only_second, min(only_first, only_second)
-    divisions = so_far = 1  # with `number` lines on the smaller side, from those with one less; integers are exact
+    divisions = so_far = 1  # with `number` lines on the smaller side, computed from one line fewer; integers are exact
     for number in range(1, fewer + 1):
         divisions = divisions * (total - number + 1) // number
         so_far += divisions
@@ -65,10 +65,10 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def bootstrap(lines: int, only_first: int, only_second: int, resamples: int, seed: int) -> list[int]:
-    """The sorted differences, in lines, of as many samples of the lines with replacement.
+    """The sorted differences, in lines, of `resamples` samples with replacement.
 
-    Only two numbers of a resample matter, so they are drawn instead of its lines: how many of its lines are such
-    that the models differ, and for how many of them the second is right. Both are binomial."""
+    Only two numbers of a resample matter, so we draw these and not its lines: on how many lines the models differ,
+    and on how many of those the second is right. Both are binomial."""
     differ = only_first + only_second
     if not differ:
         return [0] * resamples
@@ -87,7 +87,7 @@ def bootstrap(lines: int, only_first: int, only_second: int, resamples: int, see
 
 
 def cumulative_binomial(number: int, probability: float) -> list[float]:
-    """P(X <= k) for k below `number`; a draw u belongs to the k for which it lies between two of them."""
+    """P(X <= k) for k below `number`. Bisecting the list with a uniform draw gives a binomial draw."""
     if probability in (0.0, 1.0):
         return [1.0 - probability] * number
     logs = (math.lgamma(number + 1) - math.lgamma(k + 1) - math.lgamma(number - k + 1)

@@ -7,12 +7,12 @@ STAYS, GOES, COMES = "", "-", "+"
 
 
 def edits(prediction: str, gold: str) -> str:
-    """What turns a prediction into the gold output: x stays, -x goes, +x comes, ␣ is a blank."""
+    """The edits that turn a prediction into the gold output: x stays, -x goes, +x comes, ␣ is a blank."""
     return " ".join(sign + character.replace(" ", "␣") for sign, character in edit_steps(prediction, gold))
 
 
 def edit_steps(prediction: str, gold: str) -> list[tuple[str, str]]:
-    """What turns a prediction into the gold output, in as few edits as can be."""
+    """The fewest edits that turn a prediction into the gold output."""
     distances = suffix_distances(prediction, gold)
     i = j = 0
     script = []
@@ -30,12 +30,12 @@ def edit_steps(prediction: str, gold: str) -> list[tuple[str, str]]:
 
 
 def first_difference(prediction: str, gold: str) -> int:
-    """The place, from 1, of the first character that is not as it should be."""
+    """The position, from 1, of the first wrong character."""
     return len(os.path.commonprefix([prediction, gold])) + 1
 
 
 def suffix_distances(one: str, other: str) -> list[list[int]]:
-    """Fewest deletions and insertions from each suffix of one string to each of the other."""
+    """The fewest deletions and insertions from each suffix of one string to each suffix of the other."""
     table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     for i in range(len(one), -1, -1):
         for j in range(len(other), -1, -1):

@@ -1,4 +1,4 @@
-"""The lines of gold data and of predictions, which belong together one by one."""
+"""The lines of gold data and predictions, which correspond one to one."""
 from __future__ import annotations
 
 import logging
@@ -34,8 +34,8 @@ class Entry:
 
 def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataFormat,
                      mending: str = "compare them with --unicode=nfc") -> None:
-    """Two files must have the same inputs and features in the same order; `mending` is what to do about their Unicode
-    forms."""
+    """Two files must have the same inputs and features in the same order. `mending` says what to do if they differ
+    only in their Unicode forms."""
     for one, other in zip(first, second):
         if (one.input, fmt.features(one.tag)) != (other.input, fmt.features(other.tag)):
             advice = "the files must have the same inputs and features in the same order"
@@ -46,7 +46,7 @@ def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataF
         longer, shorter = (first, second) if len(first) > len(second) else (second, first)
         raise InputError(f"{longer[len(shorter)].where} has no counterpart in {shorter[0].file}, "
                          f"which ends at line {shorter[-1].line}; "
-                         "the files must have a line for each of the other's")
+                         "the files must have the same number of lines")
 
 
 def read_gold(path: PathLike, fmt: DataFormat) -> list[Entry]:
@@ -60,13 +60,13 @@ def gold_entries(data: Data) -> list[Entry]:
 
 
 def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
-    """Read predictions, which may be empty; the n best ones carry rank and log probability."""
+    """Read predictions, which may be empty; n-best predictions have a rank and a log probability."""
     name = name_of(path)
     return prediction_entries(rows_of(split_lines(read_bytes(path), name), name, fmt, words_alone=False), fmt, unicode)
 
 
 def warn_of_spelling(gold: Sequence[Entry], predictions: Sequence[Entry]) -> None:
-    """Outputs that look the same and are not: letters in different Unicode forms."""
+    """Warn of outputs that look the same but differ: letters in different Unicode forms."""
     one, other = (Letters.of("\n".join(entry.outputs[0] for entry in entries)) for entries in (gold, predictions))
     warning = warning_across(gold[0].file, one, predictions[0].file, other)
     if warning:
@@ -74,7 +74,7 @@ def warn_of_spelling(gold: Sequence[Entry], predictions: Sequence[Entry]) -> Non
 
 
 def read_first_predictions(path: PathLike, options: ReadOptions) -> tuple[DataFormat, list[Entry]]:
-    """Read predictions in a format that is chosen or recognised, and say which."""
+    """Read predictions in the chosen or recognised format, and log it."""
     name = name_of(path)
     rows = rows_of(split_lines(read_bytes(path), name), name, options.known, words_alone=False)
     plain = replace(rows, rows=[row[:-2] for row in rows.rows]) if all(map(_is_ranked, rows.rows)) else rows
@@ -87,7 +87,7 @@ def read_first_predictions(path: PathLike, options: ReadOptions) -> tuple[DataFo
 
 
 def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
-    """The entries of the rows of a file of predictions."""
+    """The entries of a file of predictions."""
     first = rows.rows[0]
     n_best = len(first) > len(fmt.columns)
     samples, ranks = [], []
@@ -113,7 +113,7 @@ def _check_columns(fields: Sequence[str], first: Sequence[str], fmt: DataFormat,
     count = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
     if len(fields) not in allowed:
         raise InputError(f"{where}: {count}, but predictions in the {fmt.name} format ({fmt.flag}) have "
-                         f"{', '.join(fmt.columns)}, and n-best ones rank and log probability as well")
+                         f"{', '.join(fmt.columns)}; n-best predictions also have rank and log probability")
     if len(fields) != len(first):
         raise InputError(f"{where}: {count}, but line 1 has {len(first)}")
 
@@ -128,14 +128,14 @@ def _rank(fields: Sequence[str], where: str) -> int:
 
 
 def _group(lines: Sequence[Entry], ranks: Sequence[int], fmt: DataFormat) -> list[Entry]:
-    """Join consecutive lines with the ranks 1, 2, … to one entry."""
+    """Join consecutive lines with the ranks 1, 2, … into one entry."""
     groups: list[list[Entry]] = []
     for line, rank in zip(lines, ranks):
         if rank == 1:
             groups.append([])
         elif not groups or rank != len(groups[-1]) + 1:
             expected = f"1 or {len(groups[-1]) + 1}" if groups else "1"
-            raise InputError(f"{line.where}: rank {rank}, but {expected} is due")
+            raise InputError(f"{line.where}: rank {rank}, but expected {expected}")
         else:
             check_same_lines(groups[-1][:1], [line], fmt)
         groups[-1].append(line)

@@ -17,7 +17,7 @@ __all__ = ["Entry", "Scores", "check_same_lines", "evaluate", "read_gold", "read
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over all lines; accuracies in percent, the others as they are."""
+    """Means over all lines; accuracies are in percent."""
 
     samples: int
     accuracy: float
@@ -27,13 +27,13 @@ class Scores:
     by_pos: dict[str, tuple[float, int]]
 
     def as_dict(self) -> dict[str, Any]:
-        """The scores as JSON knows values."""
+        """The scores as values for JSON."""
         by_pos = {pos: {"accuracy": accuracy, "samples": samples}
                   for pos, (accuracy, samples) in self.by_pos.items()}
         return {**asdict(self), "by_pos": by_pos}
 
     def as_text(self) -> str:
-        """The scores for people, one on each line."""
+        """The scores as text, one per line."""
         rows = [("accuracy", f"{self.accuracy:.4f}"),
                 ("levenshtein", f"{self.levenshtein:.5f}"),
                 ("normalised levenshtein", f"{self.normalised_levenshtein:.5f}"),
@@ -47,7 +47,7 @@ class Scores:
 
 
 def score(golds: Sequence[str], ranked: Sequence[Sequence[str]], pos: Sequence[str]) -> Scores:
-    """Score the predictions for each line, best first, against its gold output."""
+    """Score ranked predictions against the gold output of each line."""
     best = [outputs[0] for outputs in ranked]
     correct = [gold == output for gold, output in zip(golds, best)]
     distances = [editdistance.eval(gold, output) for gold, output in zip(golds, best)]
@@ -63,7 +63,7 @@ def score(golds: Sequence[str], ranked: Sequence[Sequence[str]], pos: Sequence[s
 
 
 def evaluate(gold: Sequence[Entry], predictions: Sequence[Entry], fmt: DataFormat) -> Scores:
-    """Score predictions that belong to the gold data line by line."""
+    """Score predictions against the gold data, line by line."""
     check_same_lines(gold, predictions, fmt)
     return score([entry.outputs[0] for entry in gold],
                  [entry.outputs for entry in predictions],

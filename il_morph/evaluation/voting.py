@@ -29,9 +29,9 @@ def repaired(entry: Entry) -> Entry:
 
 
 def ranked_ensemble(models: Sequence[Sequence[Entry]], dev_accuracies: Sequence[float], fmt: DataFormat) -> list[str]:
-    """The vote of SGM17TOP: of all models three quarters, 15 of 20, vote: those with the best dev accuracy.
+    """The vote of SGM17TOP: the three quarters of the models with the best dev accuracy vote, 15 of 20.
 
-    They vote in this order, so the best of them decides where all counts are equal. Outputs are repaired before.
+    The best model comes first, so it decides ties. Outputs are repaired before the vote.
     """
     ranked = sorted(zip(dev_accuracies, models), key=lambda pair: -pair[0])
     best = ranked[:max(1, len(models) * 3 // 4)]
@@ -39,7 +39,7 @@ def ranked_ensemble(models: Sequence[Sequence[Entry]], dev_accuracies: Sequence[
 
 
 def ensemble(models: Sequence[Sequence[Entry]], fmt: DataFormat) -> list[str]:
-    """The output voted for on each line, given the predictions of each model."""
+    """The winning output for each line, given the predictions of each model."""
     for other in models[1:]:
-        check_same_lines(models[0], other, fmt, "write both in one, as predict --unicode=nfc does")
+        check_same_lines(models[0], other, fmt, "predict both with the same --unicode, for example nfc")
     return [vote([entry.outputs[0] for entry in entries]) for entries in zip(*models)]

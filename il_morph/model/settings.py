@@ -20,6 +20,7 @@ from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSyste
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
+CONSTANT, WARMUP_DECAY, PLATEAU = LR_SCHEDULES = ("constant", "warmup-decay", "plateau")
 Number = Union[int, float]
 
 
@@ -110,6 +111,11 @@ class TrainingSettings:
     sample_order: str = one_of(("shuffled", "length"))
     trials: int = between(1, 1, 1000)
     optimization: str = one_of(("ADADELTA", "ADAM", "SGD", "MOMENTUM", "ADAGRAD"))
+    learning_rate: float = between(0.0, 0.0, 1e6)  # 0: the optimiser's own
+    lr_schedule: str = one_of(LR_SCHEDULES)
+    lr_warmup: float = between(1.0, 1e-3, MOST_EPOCHS)
+    lr_decay: float = between(0.5, 1e-6, 1.0)
+    lr_patience: int = between(5, 1, MOST_EPOCHS)
     batch_size: int = between(1, 1, 10_000)
     decbatch_size: int = between(512, 1, 100_000)
     dropout: float = between(0.0, 0.0, 0.99)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Optional
@@ -89,7 +89,8 @@ class Vocabulary:
             for character in sample.input:
                 characters.add(character)
             for character in sample.output or "":
-                actions.add(character)
+                for symbol in settings.system.symbols_of(character):
+                    actions.add(symbol)
                 if settings.kind.reads_outputs:
                     characters.add(character)
             vocabulary._add_features(sample.tag)
@@ -119,7 +120,8 @@ class Vocabulary:
     @property
     def letters(self) -> str:
         """The characters of inputs, and of outputs where these are tied."""
-        return "".join(symbol for symbol in self.characters.symbols if symbol not in self.system.special_actions)
+        return "".join(symbol for symbol in self.characters.symbols
+                       if len(symbol) == 1 and symbol not in self.system.special_actions)
 
     @property
     def number_of_slots(self) -> int:
@@ -185,9 +187,9 @@ class Vocabulary:
         """The indices of a model file. A ValueError for what no training could have made."""
         check_names(lists, settings)
         specials = tuple(settings.system.special_actions)
-        actions = checked_index(lists, "actions", specials, of_characters=True)
+        actions = checked_index(lists, "actions", specials, settings.system.symbols_of)
         characters = (actions if settings.param_tying else
-                      checked_index(lists, "characters", specials[:END + 1], of_characters=True))
+                      checked_index(lists, "characters", specials[:END + 1], tuple))
         pos = checked_index(lists, "pos", [UNK_SYMBOL]) if settings.embeds_pos else None
         features = checked_index(lists, "features", [UNK_SYMBOL])
         attributes = checked_index(lists, "attributes", []) if settings.avm_feat_format else None
@@ -206,8 +208,9 @@ def check_names(lists: dict, settings: ModelSettings) -> None:
         raise ValueError("its characters and actions differ, although they are tied")
 
 
-def checked_index(lists: dict, name: str, specials: Sequence[str], of_characters: bool = False) -> Index:
-    """An index of different symbols, the special ones first; in one of characters the others are single characters."""
+def checked_index(lists: dict, name: str, specials: Sequence[str],
+                  symbols_of: Optional[Callable[[str], Sequence[str]]] = None) -> Index:
+    """An index of different symbols, the special ones first; the others are those of characters, if that is given."""
     symbols = lists[name]
     if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
         raise ValueError(f"its {name} are no list of symbols")
@@ -216,7 +219,7 @@ def checked_index(lists: dict, name: str, specials: Sequence[str], of_characters
     if len({*symbols}) < len(symbols):
         raise ValueError(f"its {name} are not all different")
     others = symbols[len(specials):]
-    if of_characters and any(len(symbol) != 1 for symbol in others):
+    if symbols_of and not all(symbol in symbols_of(symbol[-1:]) for symbol in others):
         raise ValueError(f"its {name} are not all single characters")
     refuse_unwritable(others, name)
     return Index(symbols)

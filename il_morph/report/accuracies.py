@@ -1,4 +1,4 @@
-"""Where runs are right: by part of speech, feature, what training showed, and length."""
+"""Accuracy by part of speech, by feature, by what training showed, and by length."""
 from __future__ import annotations
 
 import statistics
@@ -16,7 +16,7 @@ from il_morph.report.finished import Judged
 POS, LENGTH = "part of speech", "length of the input"
 TITLES = {POS: "By part of speech", PARTITION: "By what training showed", FEATURE: "By feature",
           CHARACTERS: "By characters that training showed", LENGTH: "By length of the input"}
-STEP = 3  # characters that lengths are grouped by
+STEP = 3  # lengths are grouped by three characters
 LONG = 16
 
 
@@ -44,7 +44,7 @@ class Overall:
     """Accuracies of all runs together."""
 
     accuracies: list[float]
-    vote: Optional[float]  # of several runs
+    vote: Optional[float]  # if there are several runs
 
     @property
     def mean(self) -> float:
@@ -75,7 +75,7 @@ def sections(judged: Judged) -> list[Section]:
 
 
 def _groups(judged: Judged) -> list[Group]:
-    """Without the training data nothing is known to be unseen."""
+    """The groups of lines; without the training data none of them is about what training showed."""
     gold, fmt = judged.gold, judged.format
     groups = list(_named(LENGTH, _by(gold, lambda entry: _length(len(entry.input)), key=_first_number)))
     if judged.train is not None:

@@ -18,9 +18,9 @@ from il_morph.report.words import remarks, sample_for
 from il_morph.run_folder import RunFolder
 
 MOST_ANSWERS = 20
-MOST_LINES = 20_000  # of a file: what takes no more than half a minute
+MOST_LINES = 20_000  # of a file: they take at most half a minute
 PREVIEW = 50  # lines of a file that the page shows
-AT_ONCE = 4  # computations; others wait for their turn
+AT_ONCE = 4  # computations; the rest wait for their turn
 
 
 class Answers:
@@ -35,7 +35,7 @@ class Answers:
         return cls(dict(zip(model_names(paths), map(Predictor.load, paths))))
 
     def models(self) -> dict[str, Any]:
-        """What the page has to know about the models to ask something."""
+        """What the page needs to know about the models."""
         return {"models": [self._description(name, predictor) for name, predictor in self.predictors.items()]}
 
     def _description(self, name: str, predictor: Predictor) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Answers:
         predictor = self._predictor(question)
         number = question.get("n", BEAM_WIDTH)
         if not isinstance(number, int) or not 1 <= number <= MOST_ANSWERS:
-            raise InputError(f"n is a whole number from 1 to {MOST_ANSWERS}, not {number!r}")
+            raise InputError(f"n must be a whole number from 1 to {MOST_ANSWERS}, not {number!r}")
         sample = sample_for(predictor, _text(question, "input"), _text(question, "features"),
                             _text(question, "gold") or None)
         started = time.perf_counter()
@@ -64,7 +64,7 @@ class Answers:
                 "milliseconds": 1000 * (time.perf_counter() - started)}
 
     def paradigm(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """A form of a lemma for each bundle of features that training showed."""
+        """The form of a lemma for each feature bundle of the training data."""
         predictor = self._predictor(question)
         sample = sample_for(predictor, _text(question, "input"))
         with self.turns:
@@ -79,7 +79,7 @@ class Answers:
                               unicode=predictor.vocabulary.settings.unicode)
         data = parse_data(content, name, options)
         if len(data.samples) > MOST_LINES:
-            raise InputError(f"{name} has {len(data.samples):,} lines, and the page takes {MOST_LINES:,}: use "
+            raise InputError(f"{name} has {len(data.samples):,} lines, but the page takes at most {MOST_LINES:,}: use "
                              "`il-morph predict` for longer files")
         with self.turns:
             outputs = [found[0].output for found in predictor.hypotheses(data.samples)]
@@ -92,12 +92,12 @@ class Answers:
     def _predictor(self, question: Mapping[str, Any]) -> Predictor:
         name = _text(question, "model") or next(iter(self.predictors))
         if name not in self.predictors:
-            raise InputError(f"there is no model {name!r}; there is: {', '.join(self.predictors)}")
+            raise InputError(f"there is no model {name!r}; choose one of {', '.join(self.predictors)}")
         return self.predictors[name]
 
 
 def model_names(paths: Sequence[str]) -> list[str]:
-    """How the page calls the models: the f.model of a folder like the folder."""
+    """The names of the models on the page; a model called f.model has the name of its folder."""
     usual = RunFolder(".").model.name
     return short_names([str(Path(path).parent) if Path(path).name == usual else path for path in paths])
 
@@ -105,12 +105,12 @@ def model_names(paths: Sequence[str]) -> list[str]:
 def _text(question: Mapping[str, Any], key: str) -> str:
     value = question.get(key, "")
     if not isinstance(value, str):
-        raise InputError(f"{key} is a text, not {value!r}")
+        raise InputError(f"{key} must be a string, not {value!r}")
     return value
 
 
 def _accuracy(data: Data, outputs: Sequence[str]) -> Optional[float]:
-    """Of files with outputs."""
+    """The accuracy in percent, if the file has outputs."""
     if data.samples[0].output is None:
         return None
     return 100 * sum(sample.output == output for sample, output in zip(data.samples, outputs)) / len(outputs)

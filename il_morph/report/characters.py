@@ -1,4 +1,4 @@
-"""How single characters and forms are shown: nothing invisible, nothing that merges with its neighbour."""
+"""Display of characters and forms: nothing stays invisible, nothing merges with its neighbour."""
 from __future__ import annotations
 
 import re
@@ -9,11 +9,11 @@ from il_morph.data.formats import BEGIN, END
 BLANK = "␣"
 WORDS = {" ": BLANK, BEGIN: "START", END: "END", "": "∅"}
 EDGES = re.compile("^ +| +$| {2,}")
-ISOLATE, POP = "\u2068", "\u2069"  # what is between them does not reorder what is around
+ISOLATE, POP = "\u2068", "\u2069"  # text between them does not reorder the text around it
 
 
 def shown(character: str) -> str:
-    """A character on its own: a blank as ␣, a combining one on ◌, an invisible one by its number."""
+    """A single character: a blank as ␣, a combining character on ◌, an invisible one by its code point."""
     if character in WORDS:
         return WORDS[character]
     category = unicodedata.category(character)
@@ -23,7 +23,7 @@ def shown(character: str) -> str:
 
 
 def shown_form(form: str) -> str:
-    """A form: an empty one as ∅, blanks that one would not see as ␣."""
+    """A form: an empty one as ∅, leading, trailing and repeated blanks as ␣."""
     return EDGES.sub(lambda blanks: BLANK * len(blanks[0]), form) or WORDS[""]
 
 
@@ -34,7 +34,7 @@ def direction(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The width of a text on a terminal, in columns."""
     return sum(0 if unicodedata.category(c) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(c) in "WF")
                for c in text)
 
@@ -44,5 +44,5 @@ def padded(text: str, width: int) -> str:
 
 
 def isolated(text: str) -> str:
-    """A text that does not reorder its line when it runs from right to left."""
+    """Isolate a right-to-left text, so that it does not reorder its line."""
     return f"{ISOLATE}{text}{POP}" if direction(text) == "rtl" else text

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, Optional
 
+from il_morph.report.drawing import load_pyplot
 from il_morph.report.finished import FinishedRun
-from il_morph.reproduction.picture import load_pyplot
 from il_morph.runs.records import figure
 
 COLUMNS = {"dev_accuracy": "development accuracy", "train_accuracy": "training accuracy (a sample)",
@@ -14,7 +14,7 @@ COLUMNS = {"dev_accuracy": "development accuracy", "train_accuracy": "training a
 
 
 def learning_curves(runs: Sequence[FinishedRun]) -> Optional[bytes]:
-    """Accuracies and loss by epoch as SVG; none if no run was trained."""
+    """Accuracies and loss by epoch as SVG, or None if no run was trained."""
     trained = [run for run in runs if run.epochs]
     if not trained:
         return None
@@ -35,6 +35,6 @@ def learning_curves(runs: Sequence[FinishedRun]) -> Optional[bytes]:
 
 
 def _draw(axis: Any, run: FinishedRun, column: str) -> None:
-    """One value for each row of the log; the phases of a training follow each other."""
+    """Draw one value for each row of the log; the phases of a training follow one another."""
     values = [figure(row[column]) for row in run.epochs]
     axis.plot(range(len(values)), values, marker="o", markersize=2.5, linewidth=1.2, label=run.name)

@@ -1,4 +1,4 @@
-"""Finished training runs, read from their folders: settings, course and predictions for one part of the data."""
+"""Finished training runs, read from their folders: settings, log, and predictions for one part of the data."""
 from __future__ import annotations
 
 import re
@@ -54,17 +54,17 @@ class FinishedRun:
         return self.stats["settings"].get("unicode", AS_IS)
 
     def searches(self, part: str) -> list[str]:
-        """The searches whose predictions for a part are there, the widest beam first."""
+        """The searches with predictions for a part, the widest beam first."""
         found = [path.name[len("f."):-len(f".{part}.predictions")]
                  for path in self.folder.path.glob(f"f.*.{part}.predictions")]
         return sorted(filter(is_search, found), key=beam_width, reverse=True)
 
     def files(self) -> list[Path]:
-        """All that belongs to the run in its folder."""
+        """All files of the run in its folder."""
         return [*self.folder.remains(), self.folder.commit, self.folder.train_log, self.folder.lock]
 
     def predictor(self) -> Optional[Predictor]:
-        """The model, if it is still there."""
+        """The model, if its file still exists."""
         return Predictor.load(self.folder.model) if self.folder.model.exists() else None
 
 
@@ -73,7 +73,7 @@ def beam_width(search: str) -> int:
 
 
 def is_search(name: str) -> bool:
-    """Is it the name of a search that `il-morph train` can do?"""
+    """Is this the name of a search that `il-morph train` can run?"""
     found = re.fullmatch("beam([0-9]{1,9})", name)
     return name == GREEDY or bool(found and 1 < int(found[1]) <= MAX_BEAM_WIDTH and search_name(int(found[1])) == name)
 
@@ -86,19 +86,19 @@ def read_run(path: str, name: str) -> FinishedRun:
 
 
 def refuse_unfinished(folder: RunFolder) -> None:
-    """Say what is in a folder without a finished run, and what to do."""
+    """Say what a folder without a finished run holds, and what to do."""
     lacking = f"there is no {folder.stats.name}"
     if folder.checkpoint.exists() or folder.model.exists():
-        advice = ("give the same command of `il-morph train` again, which goes on where it was interrupted"
+        advice = ("start the same `il-morph train` command again: it resumes"
                   if folder.checkpoint.exists() else "train it again with --force")
-        raise InputError(f"{folder.path} holds a run that is not finished ({lacking}): wait for it or, if it was "
-                         f"interrupted, {advice}")
-    refuse_seeds(folder, ", or several, to have them side by side")
+        raise InputError(f"{folder.path} holds an unfinished run ({lacking}): wait for it or, if it was interrupted, "
+                         f"{advice}")
+    refuse_seeds(folder, ", or several to show them side by side")
     raise InputError(f"{folder.path} holds no finished run ({lacking}): give the RESULTS-PATH of `il-morph train`")
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """How the page calls the runs: by the last parts of their paths, as many as tell them apart."""
+    """Name the runs by the last parts of their paths, as many as it takes to tell them apart."""
     parts = [Path(path).resolve().parts for path in paths]
     for length in range(1, max(map(len, parts)) + 1):
         names = ["/".join(each[-length:]) for each in parts]
@@ -109,7 +109,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Judged:
-    """The predictions of runs for one part of the data, with the right outputs."""
+    """The predictions of runs for one part of the data, and the right outputs."""
 
     runs: list[FinishedRun]
     part: str
@@ -125,7 +125,7 @@ class Judged:
 
 
 def judge(runs: Sequence[FinishedRun], places: Places, part: Optional[str], search: Optional[str]) -> Judged:
-    """Read the right outputs and what the runs predicted; all runs must be of the same data."""
+    """Read the right outputs and the predictions of the runs, which must share their data."""
     first = runs[0]
     refuse_other_formats(runs)
     gold, part, remarks = read_right_outputs(first, places, part)
@@ -136,10 +136,10 @@ def judge(runs: Sequence[FinishedRun], places: Places, part: Optional[str], sear
         path = run.folder.predictions(f"{search}.{part}")
         if not path.exists():
             there = ", ".join(run.searches(part)) or "nothing"
-            raise InputError(f"{path} is not there: {run.name} has {there} for {part}")
+            raise InputError(f"{path} does not exist: for {part}, {run.name} has {there}")
         predictions.append(read_predictions(path, first.format, first.unicode))
     found = Judged(list(runs), part, search, first.format, gold_entries(gold), predictions, train, remarks)
-    found.scores()  # refuses predictions of other lines
+    found.scores()  # refuses predictions for other lines
     return found
 
 
@@ -147,20 +147,20 @@ def refuse_other_formats(runs: Sequence[FinishedRun]) -> None:
     for run in runs[1:]:
         if run.format != runs[0].format:
             raise InputError(f"{run.name} was trained on data in the {run.format.name} format, {runs[0].name} on the "
-                             f"{runs[0].format.name} format: runs side by side are of the same data")
+                             f"{runs[0].format.name} format: give runs that were trained on the same data")
 
 
 def common_search(runs: Sequence[FinishedRun], part: str) -> str:
-    """The widest beam that all runs have."""
+    """The widest beam that all runs share."""
     for search in runs[0].searches(part):
         if all(search in run.searches(part) for run in runs):
             return search
-    raise InputError(f"the runs have no predictions for {part} by the same search: give runs with the same "
+    raise InputError(f"the runs share no search with predictions for {part}: give runs with the same "
                      "--beam-widths")
 
 
 def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) -> tuple[Data, str, list[str]]:
-    """The data of the part that is asked for, or else of the test data, if it has outputs, or of the dev data."""
+    """The requested part; by default the test data if it has outputs, else the dev data."""
     remarks: list[str] = []
     for candidate in [part] if part else PARTS:
         path = places.of(candidate)
@@ -169,21 +169,21 @@ def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) ->
         data = read_part(run, path, candidate)
         if data.samples[0].output is not None:
             return data, candidate, remarks
-        remarks.append(f"The {candidate} data has no outputs, so nothing can be said about it.")
+        remarks.append(f"The {candidate} data has no outputs, so the page does not cover it.")
     wanted = f"{part} data" if part else "test or development data"
-    raise InputError(f"{run.name}: there is no {wanted} with outputs; give it with --{part or 'dev'}=FILE")
+    raise InputError(f"{run.name}: found no {wanted} with outputs: give it with --{part or 'dev'}=FILE")
 
 
 def read_part(run: FinishedRun, path: str, part: str) -> Data:
     if not Path(path).exists():
-        raise InputError(f"{path}, the {part} data of {run.name}, is not there: say where it is with --{part}=FILE")
+        raise InputError(f"{path}, the {part} data of {run.name}, does not exist: if it has moved, give --{part}=FILE")
     return read_data(path, ReadOptions(expected=run.format, because=f"{run.name} was trained on", unicode=run.unicode))
 
 
 def read_training_data(run: FinishedRun, places: Places, remarks: list[str]) -> Optional[Data]:
-    """The training data, if it is still there: what it did not show is hard."""
+    """The training data, if it still exists: it tells seen lemmas and features from unseen ones."""
     if places.train is None or not Path(places.train).exists():
-        remarks.append("The training data is not where it was, so the page does not say what training showed: "
-                       "--train=FILE says where it is.")
+        remarks.append("The training data has moved, so the page does not say what training showed: "
+                       "give --train=FILE.")
         return None
     return read_part(run, places.train, "train")

@@ -1,4 +1,4 @@
-"""The errors of runs: each with its trace, and which action stood in place of which at the first wrong step."""
+"""The errors of runs: each with its trace, and the actions confused at the first wrong step."""
 from __future__ import annotations
 
 from collections import Counter
@@ -19,11 +19,11 @@ NO_STEP = "no step (the sequence was cut)"
 
 @dataclass(frozen=True)
 class Mistake:
-    """A line that at least one run has wrong."""
+    """A line that at least one run gets wrong."""
 
     gold: Entry
     outputs: list[str]  # of each run
-    traces: list[Optional[Trace]]  # of the runs that are wrong and whose model is there
+    traces: list[Optional[Trace]]  # of each run that is wrong and still has its model
 
     @property
     def wrong(self) -> list[int]:
@@ -49,7 +49,7 @@ class Mistake:
 class Confusion:
     """What a run did at its first wrong step, and what the expert would have done."""
 
-    expected: tuple[str, ...]  # edits as people see them; none where there is no expert
+    expected: tuple[str, ...]  # edits as displayed; empty without an expert
     done: str
     expected_kinds: tuple[str, ...]
     done_kind: str
@@ -68,7 +68,7 @@ def confusion(wrong: Trace) -> Confusion:
 
 
 def find_mistakes(judged: Judged) -> tuple[list[Mistake], list[str]]:
-    """The lines that some run has wrong, and what cannot be said about them."""
+    """The lines that some run gets wrong, and remarks about steps that cannot be shown."""
     outputs = [[entry.outputs[0] for entry in each] for each in judged.predictions]
     traced, remarks = [], []
     for run, own in zip(judged.runs, outputs):
@@ -84,23 +84,23 @@ def find_mistakes(judged: Judged) -> tuple[list[Mistake], list[str]]:
 
 def trace_errors(run: FinishedRun, width: int, gold: Sequence[Entry],
                  outputs: Sequence[str]) -> tuple[dict[int, Trace], Optional[str]]:
-    """Line -> trace of what is wrong there; and why some are missing."""
+    """A trace for each wrong line, and a remark if some are missing."""
     predictor = run.predictor()
     if predictor is None:
-        return {}, f"{run.name} has no model any more ({run.folder.model.name}), so its steps are not shown."
+        return {}, f"The model of {run.name} ({run.folder.model.name}) is gone, so the page does not show its steps."
     lines = [line for line, (entry, output) in enumerate(zip(gold, outputs)) if output != entry.outputs[0]]
     samples = [Sample(gold[line].input, gold[line].tag, None) for line in lines]
     best = [hypotheses[0] for hypotheses in predictor.hypotheses(samples, width)]
     traces = trace(predictor, samples, best, [gold[line].outputs[0] for line in lines])
     found = {line: each for line, each in zip(lines, traces) if each.output == outputs[line]}
     missing = len(lines) - len(found)
-    return found, f"{run.name}: its model now writes something else than its predictions for {missing} of " \
-                  f"{len(lines)} errors; their steps are not shown." if missing else None
+    return found, f"{run.name}: for {missing} of {len(lines)} errors the model no longer writes the recorded " \
+                  "prediction; the page does not show their steps." if missing else None
 
 
 @dataclass(frozen=True)
 class Confusions:
-    """How often which action stood in place of which, by kind and in detail."""
+    """How often the model confused which actions, by kind and in detail."""
 
     kinds: Counter  # (what the expert would do, what was done) -> how often
     details: list[tuple[str, int]]

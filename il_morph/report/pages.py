@@ -1,6 +1,6 @@
-"""Self-contained pages: templates that escape what they are given, with their own style and script inside.
+"""Self-contained pages: templates that escape all values, with their style and script inside.
 
-A page has a content security policy that allows this style and this script, by their hashes, and nothing else.
+The content security policy of a page allows its own style and script, by their hashes, and nothing else.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_file(name: str) -> str:
 
 
 def page(template: str, scripts: tuple[str, ...] = (), **values: Any) -> str:
-    """A page from one of our templates; `scripts` are files of ours that it carries."""
+    """Render one of our templates; `scripts` are our files to put inside."""
     style, script = read_file("style.css"), "\n".join(map(read_file, scripts))
     policy = "; ".join(["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'",
                         f"style-src {_hash(style)}", f"script-src {_hash(script) if script else repr('none')}"])
@@ -30,7 +30,7 @@ def page(template: str, scripts: tuple[str, ...] = (), **values: Any) -> str:
 
 
 def picture_source(svg: bytes) -> str:
-    """A picture that is part of the page."""
+    """A data URL, so that the picture is part of the page."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii")
 
 

@@ -1,4 +1,4 @@
-"""The report on finished runs: one page that carries everything."""
+"""The report on finished runs, a single page."""
 from __future__ import annotations
 
 import shlex
@@ -11,7 +11,7 @@ from il_morph.report.finished import FinishedRun, Judged
 from il_morph.report.mistakes import count_confusions, find_mistakes
 from il_morph.report.pages import page, picture_source
 
-MOST_DETAILS = 20  # concrete confusions that are listed; all can be searched for in the errors
+MOST_DETAILS = 20  # confusions listed in full; the errors can be filtered by all of them
 
 
 def runs_page(judged: Judged) -> str:
@@ -28,7 +28,7 @@ def runs_page(judged: Judged) -> str:
 
 
 def settings_table(runs: Sequence[FinishedRun]) -> list[tuple[str, list[str], bool]]:
-    """Each setting with its value in each run, and whether they differ; those that differ first."""
+    """Each setting with its values and whether they differ; differing settings come first."""
     names = dict.fromkeys(name for run in runs for name in run.stats["settings"])
     rows = [("seed", [str(run.stats.get("seed", "–")) for run in runs])]
     rows += [(name.replace("_", "-"), [_value(run.stats["settings"].get(name)) for run in runs]) for name in names]

@@ -1,7 +1,7 @@
-"""The server behind the page: the standard library's, with a fixed list of what it serves.
+"""The server behind the page: the standard library's, with a fixed list of resources.
 
-It answers on one address, to requests whose Host is that address (so that no other page can reach it under a name of
-its own), within limits of size and time. It reads no file but those of its own page.
+It answers on one address, and only requests whose Host is that address, so that no other page can reach it under a
+name of its own. It limits the size and duration of requests. It reads no files except those of its own page.
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HEADERS = {
 
 
 class Refused(Exception):
-    """A request that is not answered: the status and why."""
+    """A request that gets no answer: status and reason."""
 
     def __init__(self, status: HTTPStatus, reason: str):
         super().__init__(reason)
@@ -47,7 +47,7 @@ class Refused(Exception):
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves the page and the answers about some models."""
+    """Serves the page, and answers about its models."""
 
     daemon_threads = True
     request_queue_size = 32
@@ -64,7 +64,7 @@ class PageServer(ThreadingHTTPServer):
                              "or --host") from error
 
     def server_bind(self) -> None:
-        """Without asking a name server for the name of this machine, as HTTPServer does."""
+        """Bind without asking a name server for the name of this machine, as HTTPServer would."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
@@ -90,7 +90,7 @@ class PageServer(ThreadingHTTPServer):
         log.debug("a connection broke", exc_info=True)
 
     def is_own(self, header: str) -> bool:
-        """Is this Host one of ours? Its port may be another one, that of a tunnel."""
+        """Is this Host one of ours? The port may differ: requests may come through a tunnel."""
         parts = HOST.fullmatch(header.lower())
         if parts is None:
             return False
@@ -99,7 +99,7 @@ class PageServer(ThreadingHTTPServer):
             return True
         try:
             address = ipaddress.ip_address(name)
-        except ValueError:  # a name; a page of somebody else could have that
+        except ValueError:  # a name, which somebody else's page could have
             return not is_loopback(self.host) and name == socket.gethostname().lower()
         return address.is_loopback if is_loopback(self.host) else True
 
@@ -147,7 +147,7 @@ class PageHandler(BaseHTTPRequestHandler):
             raise
         except Exception:
             log.exception("an answer failed")
-            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong; il-morph says what on its terminal.")
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong; the terminal shows the error.")
         else:
             self._send(HTTPStatus.OK, content, kind)
 
@@ -159,14 +159,14 @@ class PageHandler(BaseHTTPRequestHandler):
         if not self.server.is_own(host):
             raise Refused(HTTPStatus.FORBIDDEN, f"this server is not {host!r}: open it as {self.server.address}")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            raise Refused(HTTPStatus.FORBIDDEN, "another page may not ask")
+            raise Refused(HTTPStatus.FORBIDDEN, "requests from other pages are refused")
 
     def _get(self) -> tuple[bytes, str]:
         path = self.path.partition("?")[0]
         if path == "/api/models":
             return as_json(self.server.answers.models()), JSON
         if path not in self.server.page:
-            raise Refused(HTTPStatus.NOT_FOUND, "there is nothing here")
+            raise Refused(HTTPStatus.NOT_FOUND, "not found")
         return self.server.page[path]
 
     def _post(self) -> tuple[bytes, str]:
@@ -176,7 +176,7 @@ class PageHandler(BaseHTTPRequestHandler):
             return as_json(answers.file(question, self._body("application/octet-stream", LARGEST_FILE))), JSON
         ask = {"/api/predict": answers.predict, "/api/paradigm": answers.paradigm}.get(path)
         if ask is None:
-            raise Refused(HTTPStatus.NOT_FOUND, "there is nothing here")
+            raise Refused(HTTPStatus.NOT_FOUND, "not found")
         return as_json(ask(self._question())), JSON
 
     def _question(self) -> dict[str, Any]:
@@ -186,17 +186,17 @@ class PageHandler(BaseHTTPRequestHandler):
         except (ValueError, RecursionError):
             question = None
         if not isinstance(question, dict):
-            raise Refused(HTTPStatus.BAD_REQUEST, "a question is a JSON object")
+            raise Refused(HTTPStatus.BAD_REQUEST, "the request must be a JSON object")
         return question
 
     def _body(self, kind: str, largest: int) -> bytes:
-        if self.headers.get_content_type() != kind:  # what other pages may send without asking is of other types
-            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"a question here is of the type {kind}")
+        if self.headers.get_content_type() != kind:  # other pages may send only certain other types without asking
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the request must have the content type {kind}")
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdecimal():
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "a question says how long it is")
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the request must state its Content-Length")
         if len(length) > 12 or int(length) > largest:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {largest:,} bytes are not read")
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request must not exceed {largest:,} bytes")
         return self.rfile.read(int(length))
 
     def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:

@@ -1,14 +1,14 @@
-"""A table of the paper as a page: its blocks, and our accuracy drawn against the published one."""
+"""A table of the paper as a page, with a plot of our accuracy against the published one."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from il_morph.report.accuracy_picture import draw_accuracies, pictured
 from il_morph.report.pages import page, picture_source
-from il_morph.reproduction.comparison_page import compared
-from il_morph.reproduction.data_layout import Block, Caption, Grid, Remarks, figure_columns
+from il_morph.reproduction.blocks import Block, Caption, Grid, Remarks, figure_columns
+from il_morph.reproduction.figures import comparable, language_figures, scored
 from il_morph.reproduction.paper_tables import PaperTable
-from il_morph.reproduction.picture import draw_comparisons, pictured
 from il_morph.reproduction.published import Published
 from il_morph.reproduction.runs import Run
 
@@ -16,13 +16,13 @@ Measured = tuple[PaperTable, Published, Sequence[Run]]
 
 
 def table_page(title: str, blocks: Sequence[Block], tables: Sequence[Measured]) -> str:
-    """The blocks of a table, or of several, under a title, which they need not repeat."""
+    """The blocks of one or more tables under a title, which the blocks do not repeat."""
     return page("table.html", title=title, blocks=[_described(block) for block in blocks if block != title],
                 pictures=[picture for each in tables for picture in _pictures(*each)])
 
 
 def _described(block: Block) -> dict[str, Any]:
-    """A block for the template: what it is and what it holds."""
+    """A block for the template: its kind and content."""
     if isinstance(block, Grid):
         return {"kind": "grid", "header": block.header, "rows": block.rows, "figures": figure_columns(block)}
     if isinstance(block, Remarks):
@@ -34,8 +34,8 @@ def _described(block: Block) -> dict[str, Any]:
 
 def _pictures(table: PaperTable, published: Published, runs: Sequence[Run]) -> Iterator[tuple[str, str]]:
     """Title and source of a picture for each setting that has something to compare."""
-    comparisons = compared(table, published, runs)
+    figures = comparable(table, language_figures(table, published, scored(runs)))
     for setting in table.settings:
-        if pictured(comparisons, setting):
-            svg = draw_comparisons(table, comparisons, setting, "svg")
+        if pictured(figures, setting):
+            svg = draw_accuracies(table, figures, setting, "svg")
             yield f"{table.title}, {setting}" if len(table.settings) > 1 else table.title, picture_source(svg)

@@ -24,12 +24,12 @@ MARKS = {WRONG: "✗", DETOUR: "~"}
 
 
 def colourful(stream: TextIO) -> bool:
-    """Is this a terminal whose user does not mind colours (https://no-color.org)?"""
+    """Is this a terminal, and does its user accept colours (https://no-color.org)?"""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 class Painter:
-    """Colours text, and keeps text that runs from right to left in its column, where the terminal can do that."""
+    """Colours text, and keeps right-to-left text in its column if the terminal can do that."""
 
     def __init__(self, colours: bool):
         self.colours = colours

@@ -1,8 +1,8 @@
-"""A prediction step by step: what the head reads, what was done, how probable that was and what else might have been
-done; and, where the right output is known, what the expert would have done.
+"""A prediction step by step: the character under the head, the action, its probability, and the next best actions.
+If the right output is known, a trace also shows what the expert would have done.
 
 A step is *optimal* if its action is in the expert's optimal set. A *detour* still leads to the right output, with more
-edits than it takes. A *wrong* step does not: the output departs from the right one.
+edits than necessary. After a *wrong* step the output can no longer become right.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUNNERS_UP = 2
 
 @dataclass(frozen=True)
 class Edit:
-    """An action as people see it: its kind and the character it copies, deletes or inserts."""
+    """An action for display: its kind and the character it copies, deletes or inserts."""
 
     kind: str
     character: str = ""
@@ -42,15 +42,15 @@ class Edit:
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One action, taken when the head was at this place of the tape."""
+    """One action, taken with the head at this position of the tape."""
 
     at: int
-    character: str  # under the head; with soft attention the one that attention is on most
+    character: str  # under the head; with soft attention, the one with the most attention
     edit: Edit
-    probability: Optional[float]  # none where the model weighs whole sequences
+    probability: Optional[float]  # None if the model weighs whole sequences
     others: tuple[tuple[Edit, float], ...]  # the next best
-    output: str  # with what this step writes
-    optimal: tuple[Edit, ...] = ()  # what the expert would do, where there is one and the right output is known
+    output: str  # including what this step writes
+    optimal: tuple[Edit, ...] = ()  # what the expert would do, if there is one and the right output is known
     verdict: Optional[str] = None
 
 
@@ -59,7 +59,7 @@ class Trace:
     """All steps of a prediction."""
 
     sample: Sample
-    tape: str  # what the head moves over: the input, with END after it (and START before it, if that is read)
+    tape: str  # what the head moves over: the input and END (after START, if the system reads that)
     output: str
     log_probability: float
     steps: tuple[TraceStep, ...]
@@ -75,8 +75,8 @@ class Trace:
 
     @property
     def first_wrong(self) -> Optional[int]:
-        """The number, from 1, of the first step that is not one of the expert's (of a system without an expert: with
-        which the output departs from the right one)."""
+        """The number, from 1, of the first step that the expert would not take. Without an expert: of the first step
+        at which the output departs from the right one."""
         return self._first(DETOUR, WRONG)
 
     @property
@@ -88,8 +88,8 @@ class Trace:
         return next((number for number, step in enumerate(self.steps, start=1) if step.verdict in verdicts), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the pages, short: an edit is [kind, character], a step [at, edit, probability, others, optimal, verdict].
-        """
+        """A short form for the pages: an edit is [kind, character], a step is [at, edit, probability, others, optimal,
+        verdict]."""
         symbols = {edit.character for edit in self._edits() if edit.character}
         return {
             "input": self.sample.input, "tag": self.sample.tag, "tape": [shown(character) for character in self.tape],
@@ -108,7 +108,7 @@ class Trace:
 
 
 def verdict(trace: Trace) -> str:
-    """What the right output says about a trace, as a sentence."""
+    """A sentence that compares a trace with the right output."""
     if trace.gold is None:
         return ""
     if trace.right:
@@ -137,7 +137,7 @@ def trace_best(predictor: Predictor, sample: Sample, gold: Optional[str], beam_w
 
 def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[Hypothesis],
           golds: Sequence[Optional[str]], batch_size: int = 128) -> list[Trace]:
-    """The traces of outputs that were found before, in bulk."""
+    """The traces of given outputs, computed in bulk."""
     instances = [predictor.vocabulary.instance(sample) for sample in samples]
     traces = []
     for first in range(0, len(samples), batch_size):
@@ -151,7 +151,7 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
 
 def replay(inference: SearchModel, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[tuple[int, np.ndarray]]]:
-    """What is read, and log P of all actions, at each step of each sequence: NaN where only a whole one has it."""
+    """The position of the head and log P of all actions at each step; NaN if the model scores whole sequences only."""
     if inference.weighs_paths:
         return [[(position, np.full(len(inference.vocabulary.actions), np.nan))
                  for _, position in inference.vocabulary.table.walk(sequence, instance.start, instance.end)]
@@ -194,7 +194,7 @@ def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, g
 
 
 def next_best(scores: np.ndarray, action: int) -> list[int]:
-    """The most probable actions but for the one that was taken."""
+    """The most probable actions except the one that was taken."""
     best = np.argsort(-scores, kind="stable")[:RUNNERS_UP + 1].tolist()
     return [other for other in best if other != action and np.isfinite(scores[other])][:RUNNERS_UP]
 
@@ -214,22 +214,22 @@ class ExpertJudge:
         self.expert = Expert(instance.sample.input, gold, vocabulary.table)
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:
-        """The optimal edits before an action, and what the action is worth. To be asked once before each action."""
+        """The optimal edits before an action, and the verdict on the action. Call it once before each action."""
         j = self.counting.place(output)
         candidates = self.expert.candidates(position - self.instance.start, j)
         optimal = optimal_actions(candidates)
         edits = tuple(self._edit(each, self.instance.text[position], j) for each in optimal)
-        if len(output) > j or action not in candidates:  # a character too many is never taken back
+        if len(output) > j or action not in candidates:  # nothing removes a superfluous character
             return edits, OPTIMAL if action in optimal else WRONG
         return edits, OPTIMAL if action in optimal else DETOUR
 
     def _edit(self, action: int, character: str, j: int) -> Edit:
-        """UNK stands for the insertion of a character that the model cannot insert."""
+        """UNK stands for inserting a character that the model cannot insert."""
         return Edit(INSERT_KIND, self.gold[j]) if action == UNK else edit_of(self.vocabulary, action, character)
 
 
 class PrefixJudge:
-    """Judges steps of a system without an expert: is what is written the beginning of the right output?"""
+    """Judges steps of a system without an expert: is the output so far a prefix of the right one?"""
 
     def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
         self.vocabulary, self.instance, self.gold = vocabulary, instance, gold

@@ -1,4 +1,4 @@
-"""A word that somebody asks a model about, checked against what the model reads."""
+"""A word to ask a model about, checked against what the model can read."""
 from __future__ import annotations
 
 from typing import Optional
@@ -11,7 +11,7 @@ from il_morph.model.predictor import Predictor, Unknown
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.characters import shown
 
-LONGEST = 1000  # characters: far beyond what 150 actions can write
+LONGEST = 1000  # characters: far more than 150 actions can write
 
 
 def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[str] = None) -> Sample:
@@ -21,7 +21,7 @@ def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[st
         raise InputError(f"this model reads no features: leave out {tag!r}")
     for what, text in (("input", word), ("features", tag), ("right output", gold or "")):
         if len(text) > LONGEST:
-            raise InputError(f"the {what} has {len(text):,} characters: at most {LONGEST:,} are read")
+            raise InputError(f"the {what} has {len(text):,} characters: give at most {LONGEST:,}")
         refuse_beyond_a_line(what, text)
     sample = Sample(word, tag, gold)
     refuse_unusable(sample, f"the word {word!r}")
@@ -29,9 +29,9 @@ def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[st
 
 
 def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
-    """What of a word training did not show."""
+    """Remarks on what training did not show."""
     unseen = [shown(c) for c in dict.fromkeys(sample.input) if c not in vocabulary.characters]
-    found = [f"Training did not show {', '.join(unseen)}: such characters can be copied or deleted, not understood."
+    found = [f"Training did not show {', '.join(unseen)}: the model can only copy or delete such characters."
              if unseen else None]
     if vocabulary.format.separator is not None:
         found.append(_about_features(vocabulary, sample))
@@ -41,7 +41,7 @@ def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
 
 def _about_features(vocabulary: Vocabulary, sample: Sample) -> Optional[str]:
     if not sample.tag:
-        return "No features are given, and this model was trained with features."
+        return "You gave no features, but this model was trained with features."
     unknown = unknown_features(vocabulary, sample)
     return f"Training did not show {unknown}." if unknown else None
 

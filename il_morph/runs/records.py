@@ -1,4 +1,4 @@
-"""What a run says of itself in f.stats and f.log, checked as it is read: a damaged file is named, and where in it."""
+"""The records of a run, f.stats and f.log, checked as they are read: errors name the file and the line."""
 from __future__ import annotations
 
 import json
@@ -16,9 +16,9 @@ from il_morph.run_folder import RunFolder
 from il_morph.training.checkpoint import LOG_COLUMNS
 
 FIGURES = LOG_COLUMNS[1:]
-TOO_LARGE = 1e100  # to be drawn
+TOO_LARGE = 1e100  # to draw
 START_AGAIN = "run it again"
-WITHOUT_LOG = f"{START_AGAIN}, or delete the file to have a page without learning curve"
+WITHOUT_LOG = f"{START_AGAIN}, or delete the file to get a page without a learning curve"
 
 
 def read_stats(path: Path) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def read_stats(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise damaged(str(path), str(error), START_AGAIN) from error
     if not isinstance(stats, dict):
-        raise damaged(str(path), "it is no object", START_AGAIN)
+        raise damaged(str(path), "it is not a JSON object", START_AGAIN)
     return stats
 
 
@@ -51,7 +51,7 @@ def accuracy_of(folder: RunFolder, name: str) -> float:
 
 
 def read_complete_stats(path: Path) -> dict[str, Any]:
-    """The same where all that a page needs is there and is what it is used as."""
+    """The same, with everything a page needs present and of the right type."""
     stats = read_stats(path)
     complaint = complaint_about(stats)
     if complaint:
@@ -63,11 +63,11 @@ def complaint_about(stats: dict[str, Any]) -> Optional[str]:
     """What is wrong with the content of f.stats, if anything is."""
     command, training, settings = stats.get("command"), stats.get("training", {}), stats.get("settings")
     if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
-        return '"command" is no list of words'
+        return '"command" is not a list of words'
     if not isinstance(training, dict) or not isinstance(settings, dict):
-        return f'"{"training" if isinstance(settings, dict) else "settings"}" is no object'
+        return f'"{"training" if isinstance(settings, dict) else "settings"}" is not a JSON object'
     if settings.get("unicode", AS_IS) not in FORMS:
-        return f'"unicode" is none of {", ".join(FORMS)}'
+        return f'"unicode" is not one of {", ".join(FORMS)}'
     try:
         format_named(str(settings.get("format")))
     except ValueError as error:
@@ -76,13 +76,13 @@ def complaint_about(stats: dict[str, Any]) -> Optional[str]:
 
 
 def complaint_about_figures(figures: dict[str, Any]) -> Optional[str]:
-    """Those that a page shows; the best epoch may be -1, the model that the training started from."""
+    """Check the figures a page shows. The best epoch may be -1: the model that training started from."""
     for name, check in (("seed", count), ("epochs", count), ("best_epoch", lambda value: count(value + 1)),
                         ("seconds", finite)):
         try:
             check(figures.get(name, 0))
         except (ValueError, TypeError, OverflowError):
-            return f'"{name}" is {str(figures[name])[:40]!r}, which cannot be'
+            return f'"{name}" is {str(figures[name])[:40]!r}, which is impossible'
     return None
 
 
@@ -110,12 +110,12 @@ def complaint_about_row(header: list[str], row: list[str]) -> Optional[str]:
         try:
             figure(cell if column in FIGURES else "NA")
         except ValueError:
-            return f"{column} is {cell[:40]!r}, which is no number"
+            return f"{column} is {cell[:40]!r}, not a number"
     return None
 
 
 def figure(cell: str) -> float:
-    """The number in a cell of f.log; there is none where the epoch has none, or one that cannot be drawn."""
+    """The number in a cell of f.log; NaN if the epoch has none or it is too large to draw."""
     value = math.nan if cell == "NA" else float(cell)
     return value if abs(value) < TOO_LARGE else math.nan
 

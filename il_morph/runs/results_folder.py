@@ -14,6 +14,7 @@ from il_morph.evaluation.scores import Scores, score
 from il_morph.files import PathLike, write_atomically
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.search import Hypothesis
+from il_morph.model.settings import declarations
 from il_morph.run_folder import RunFolder
 from il_morph.runs.locks import has_locks, lock_of
 from il_morph.runs.records import read_log
@@ -70,6 +71,8 @@ class ResultsFolder(RunFolder):
             raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
 
     def _refuse_other(self, there: dict[str, Any], here: dict[str, Any]) -> None:
+        """An older version did not have all settings: they had their defaults."""
+        there = {**{name: each.default for name, each in declarations().items() if name in here}, **there}
         different = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if different:
             first = different[0]

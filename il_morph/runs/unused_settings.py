@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from il_morph.engines import DYNET, default_engine
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.settings import PLATEAU, WARMUP_DECAY, ModelSettings, TrainingSettings
 from il_morph.runs.spec import RunSpec, flag
 from il_morph.training.phases import phases_of
 
@@ -59,6 +59,10 @@ RULES = (
     FlagRule(("sample_size", "beta"), "--mode=mrt and rl", of_modes("mrt", "rl")),
     FlagRule(("alpha", "mrt_action_cost"), "--mode=mrt", of_modes("mrt")),
     FlagRule(("no_baseline", "scale_negative"), "--mode=rl", of_modes("rl")),
+    FlagRule(("lr_warmup",), f"--lr-schedule={WARMUP_DECAY}",
+             lambda training: training.settings.lr_schedule == WARMUP_DECAY),
+    FlagRule(("lr_decay", "lr_patience"), f"--lr-schedule={PLATEAU}",
+             lambda training: training.settings.lr_schedule == PLATEAU),
     FlagRule(("nonlin",), "--mlp", lambda training: training.model.mlp > 0),
     FlagRule(("lucky_w",), "--feat-input=0", lambda training: training.model.feat_input == 0),
 )

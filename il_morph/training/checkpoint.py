@@ -6,6 +6,7 @@ the best epoch, `optimizer/…` what the optimiser remembers; the header holds t
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes, written_atomically
 from il_morph.model.archive import DAMAGED, Arrays, describe, opened_archive, read_array, read_header, write_archive
 from il_morph.model.modelfile import checked
+from il_morph.model.settings import TrainingSettings
 from il_morph.training.engine import Learner
 from il_morph.training.history import Epoch, History
 
@@ -128,9 +130,15 @@ def read_checkpoint(archive: zipfile.ZipFile, path: PathLike) -> Checkpoint:
     random = Random()
     version, state, gauss = header["random"]
     random.setstate((version, tuple(state), gauss))
-    return Checkpoint(path, header["identity"], header["phase"], History(epochs, best, best_trained, groups["best"]),
-                      header["probe"], random, header["log"], header["seconds"], header["cpu_seconds"],
+    history = History(epochs, best, best_trained, groups["best"])
+    return Checkpoint(path, with_new_settings(header["identity"]), header["phase"], history, header["probe"], random,
+                      header["log"], header["seconds"], header["cpu_seconds"],
                       groups["weights"], groups["optimizer"])
+
+
+def with_new_settings(identity: dict[str, Any]) -> dict[str, Any]:
+    """A run that was interrupted before there was a setting had its default."""
+    return {**json.loads(json.dumps(TrainingSettings().as_dict())), **identity}
 
 
 def check_header(header: dict[str, Any]) -> None:

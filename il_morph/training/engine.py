@@ -122,6 +122,9 @@ class Learner(Protocol):
 
     def begin_epoch(self, epoch: int) -> None: ...
 
+    def set_learning_rate(self, rate: float) -> None:
+        """The rate of the updates from now on."""
+
     def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
         """One update of the weights; the mean loss of the batch and how many of its samples have one."""
 
@@ -154,7 +157,7 @@ class Engine(Protocol):
 def diverged(epoch: int, reason: str) -> InputError:
     """What an engine raises when the gradient is no longer finite."""
     return InputError(f"training diverged in epoch {epoch} ({reason}): the weights are no longer finite; "
-                      "try another --optimization, --l2 or --dynet-seed")
+                      "try a lower --learning-rate, or another --optimization, --l2 or --dynet-seed")
 
 
 def reply_to(visit: Visit, serve: Callable[[Request], Any]) -> int:

@@ -18,6 +18,7 @@ from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import Teacher, mean_loss, producible
 from il_morph.training.engine import Learner
 from il_morph.training.history import Epoch, History
+from il_morph.training.learning_rate import epoch_rates
 
 log = logging.getLogger(__name__)
 
@@ -102,8 +103,10 @@ class TrainingLoop:
         order, size = self._order(), self.settings.batch_size
         total, samples = 0.0, 0
         with bar(order, f"epoch {number}") as progress:
-            for first in range(0, len(order), size):
-                batch = order[first:first + size]
+            batches = [order[first:first + size] for first in range(0, len(order), size)]
+            rates = epoch_rates(self.settings, number, self.history.epochs, len(batches))
+            for batch, rate in zip(batches, rates):
+                self.learner.set_learning_rate(rate)
                 value, count = self.learner.update(batch)
                 total, samples = total + value * count, samples + count
                 progress.update(len(batch))

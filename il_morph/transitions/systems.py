@@ -34,6 +34,10 @@ class TransitionSystem:
     has_expert: bool = False  # does it know what is right after an error?
     max_actions: int = MAX_ACTIONS  # of a sequence in search; then it is cut
 
+    def symbols_of(self, character: str) -> tuple[str, ...]:
+        """The symbols of the actions that write an output character: itself stands for its INSERT."""
+        return (character,)
+
     def action(self, symbol: str) -> Action:
         """The row of the action table for a symbol of the vocabulary."""
         return self.special_actions.get(symbol) or insert(symbol)

@@ -14,7 +14,7 @@ from il_morph.cited.nwfst.inference import Shape, Weights, check_alphabet, symbo
 from il_morph.cited.nwfst.lattice import LONGER, check_length
 from il_morph.cited.nwfst.network import RATE, SLOWER, DropoutMasks, NwfstNetwork
 from il_morph.errors import InputError
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.settings import CONSTANT, ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import GoldTeacher
@@ -52,7 +52,7 @@ class NwfstEngine:
             raise InputError("--architecture=nwfst reads no features: give data without them, or read it with "
                              "--no-feat-format")
         wanted = {"optimization": "SGD", "batch_size": 1, "dropout": 0.0, "l2": 0.0, "pick_loss": False,
-                  "mle_loss": "sum"}
+                  "mle_loss": "sum", "learning_rate": 0.0, "lr_schedule": CONSTANT}
         for name, value in wanted.items():
             if getattr(training, name) != value:
                 raise InputError(f"--{name.replace('_', '-')}: --architecture=nwfst leaves no choice there, its "
@@ -86,6 +86,9 @@ class NwfstLearner:
         self.rate, self.epoch = RATE, 0
         self.losses: list[float] = []  # of the epochs, the last one so far
         log.info("NWFST, %s kernels", self.network.kernels.NAME)
+
+    def set_learning_rate(self, rate: float) -> None:
+        """It has a schedule of its own."""
 
     def begin_epoch(self, epoch: int) -> None:
         if len(self.losses) > 2 and self.losses[-1] > self.losses[-2] > self.losses[-3]:

@@ -13,10 +13,12 @@ from il_morph.engines.dynet.network import AnyNetwork
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance
 from il_morph.training.engine import Objective, diverged, reply_to
+from il_morph.training.learning_rate import OPTIMIZER_RATES
 
+ADADELTA = "ADADELTA"
 OPTIMIZERS = {
-    "ADADELTA": dy.AdadeltaTrainer,
-    "ADAM": lambda collection: dy.AdamTrainer(collection, alpha=0.0005),
+    ADADELTA: dy.AdadeltaTrainer,
+    "ADAM": dy.AdamTrainer,
     "SGD": dy.SimpleSGDTrainer,
     "MOMENTUM": dy.MomentumSGDTrainer,
     "ADAGRAD": dy.AdagradTrainer,
@@ -27,7 +29,12 @@ class DynetLearner:
     def __init__(self, network: AnyNetwork, objective: Objective, settings: TrainingSettings):
         self.network, self.objective, self.settings = network, objective, settings
         self.optimizer = OPTIMIZERS[settings.optimization](network.collection)
+        self.parameters = network.collection.parameters_list() + network.collection.lookup_parameters_list()
         self.epoch = 0
+        self.set_learning_rate(OPTIMIZER_RATES[settings.optimization])
+
+    def set_learning_rate(self, rate: float) -> None:
+        self.rate = self.optimizer.learning_rate = rate
 
     def begin_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -49,10 +56,22 @@ class DynetLearner:
             loss += self.penalty()
         try:
             loss.backward()
-            self.optimizer.update()
+            self._change_weights()
         except RuntimeError as error:  # DyNet: "Magnitude of gradient is bad"
             raise diverged(self.epoch, str(error)) from error
         return value, len(visits)
+
+    def _change_weights(self) -> None:
+        """DyNet's ADADELTA ignores the learning rate. What it adds to weights does not depend on them, though: added to
+        w / rate, all of it times rate, it is w plus rate times what was added."""
+        if self.settings.optimization != ADADELTA or self.rate == 1:
+            self.optimizer.update()
+            return
+        for parameter in self.parameters:
+            parameter.scale(1 / self.rate)
+        self.optimizer.update()
+        for parameter in self.parameters:
+            parameter.scale(self.rate)
 
     def visit(self, instance: Instance) -> tuple[list[dy.Expression], int]:
         """The losses of a sample in the current graph, and what their sum is divided by."""

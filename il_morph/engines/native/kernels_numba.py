@@ -608,7 +608,7 @@ def apply(rule, hyper, w, a, b, g):
     """Change one row w and its a and b by its gradient g."""
     scale, rate, first, second, epsilon = hyper[0], hyper[1], hyper[2], hyper[3], hyper[4]
     if rule == ADADELTA:
-        adadelta(scale, first, epsilon, w, a, b, g)
+        adadelta(scale, rate, first, epsilon, w, a, b, g)
     elif rule == ADAM:
         adam(scale, rate, first, second, epsilon, w, a, b, g)
     elif rule == ADAGRAD:
@@ -626,14 +626,14 @@ def apply(rule, hyper, w, a, b, g):
 
 
 @compiled
-def adadelta(scale, rho, epsilon, w, a, b, g):
+def adadelta(scale, rate, rho, epsilon, w, a, b, g):
     for j in range(len(w)):
         gradient = scale * g[j]
         a[j] = rho * a[j] + gradient * gradient
         steps = b[j] + epsilon
         change = gradient * steps / np.sqrt(steps * (a[j] + epsilon))  # = g √(steps / (a + ε)), without a division
         b[j] = rho * b[j] + change * change
-        w[j] -= change
+        w[j] -= rate * change
 
 
 @compiled

@@ -309,7 +309,7 @@ def apply(rule: int, hyper: np.ndarray, w, a, b, g) -> None:
     """Change w, a and b by their gradient g, which is scaled already. `hyper` is described in `optimizers`."""
     _, rate, first, second, epsilon = hyper.tolist()
     if rule == ADADELTA:
-        adadelta(first, epsilon, w, a, b, g)
+        adadelta(rate, first, epsilon, w, a, b, g)
     elif rule == ADAM:
         decay(a, first, g.copy())
         decay(b, second, g * g)
@@ -325,10 +325,11 @@ def apply(rule: int, hyper: np.ndarray, w, a, b, g) -> None:
         w -= rate * g
 
 
-def adadelta(rho: float, epsilon: float, w, a, b, g) -> None:
+def adadelta(rate: float, rho: float, epsilon: float, w, a, b, g) -> None:
     """The step is −g √((B + ε) / (A + ε)), where A and B are running means of squared gradients and squared steps.
 
-    a and b are these means divided by 1 − ρ, so that a = ρ a + g²; `epsilon` is divided likewise.
+    a and b are these means divided by 1 − ρ, so that a = ρ a + g²; `epsilon` is divided likewise. w changes by the
+    step times the rate.
     """
     change, below = g * g, np.empty_like(g)
     a *= rho
@@ -338,7 +339,7 @@ def adadelta(rho: float, epsilon: float, w, a, b, g) -> None:
     change /= below
     np.sqrt(change, out=change)
     change *= g
-    w -= change
+    w -= change if rate == 1 else rate * change
     change *= change
     b *= rho
     b += change

@@ -23,6 +23,9 @@ class NativeLearner:
         self.optimizer = Optimizer(self.network, settings.optimization, settings.l2)
         self.epoch = 0
 
+    def set_learning_rate(self, rate: float) -> None:
+        self.optimizer.rate = rate
+
     def begin_epoch(self, epoch: int) -> None:
         self.epoch = epoch
         self.objective.begin_epoch(epoch)

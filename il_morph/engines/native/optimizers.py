@@ -5,7 +5,7 @@ is updated by a rule of its own gradient and up to two numbers a, b that are kep
 table is updated, and its a, b change, only when it was looked up. The numbers of an update, `hyper`:
 
     scale       by which gradients are multiplied
-    rate        learning rate
+    rate        learning rate; the updates of ADADELTA, which has none, are multiplied by it
     first       decay of a: ρ of ADADELTA, β₁ of ADAM, the momentum
     second      decay of b: β₂ of ADAM
     epsilon     what keeps a division from failing
@@ -22,6 +22,7 @@ from il_morph.engines.native.aligned_memory import side_by_side, zeros
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, SGD
 from il_morph.engines.native.network import Gradients, NativeNetwork
 from il_morph.engines.native.weight_layout import Arrays
+from il_morph.training.learning_rate import OPTIMIZER_RATES
 
 CLIP = 5.0
 
@@ -32,7 +33,6 @@ class UpdateRule:
 
     number: int
     kept: int  # how many numbers are kept for each weight
-    rate: float = 0.0
     first: float = 0.0
     second: float = 0.0
     epsilon: float = 0.0
@@ -40,10 +40,10 @@ class UpdateRule:
 
 RULES = {
     "ADADELTA": UpdateRule(ADADELTA, 2, first=0.95, epsilon=1e-6 / (1 - 0.95)),  # see `adadelta`
-    "ADAM": UpdateRule(ADAM, 2, rate=0.0005, first=0.9, second=0.999, epsilon=1e-8),
-    "SGD": UpdateRule(SGD, 0, rate=0.1),
-    "MOMENTUM": UpdateRule(MOMENTUM, 1, rate=0.01, first=0.9),
-    "ADAGRAD": UpdateRule(ADAGRAD, 1, rate=0.1, epsilon=1e-20),
+    "ADAM": UpdateRule(ADAM, 2, first=0.9, second=0.999, epsilon=1e-8),
+    "SGD": UpdateRule(SGD, 0),
+    "MOMENTUM": UpdateRule(MOMENTUM, 1, first=0.9),
+    "ADAGRAD": UpdateRule(ADAGRAD, 1, epsilon=1e-20),
 }
 
 
@@ -56,6 +56,7 @@ class Optimizer:
 
     def __init__(self, network: NativeNetwork, name: str, l2: float = 0.0):
         self.network, self.rule, self.l2, self.updates = network, RULES[name], l2, 0
+        self.rate = OPTIMIZER_RATES[name]
         self.kept = [self._zeros(number < self.rule.kept) for number in range(2)]
 
     def _zeros(self, needed: bool) -> Arrays:
@@ -85,7 +86,7 @@ class Optimizer:
         return self.kept[0][name], self.kept[1][name]
 
     def _hyper(self, scale: float) -> np.ndarray:
-        rule, rate = self.rule, self.rule.rate
+        rule, rate = self.rule, self.rate
         if rule.number == ADAM:
             time = self.updates + 1
             rate *= sqrt(1 - rule.second ** time) / (1 - rule.first ** time)

@@ -93,7 +93,7 @@ function steps(error) {
   return error.wrong.map((run) => {
     const title = several ? element("h4", {}, data.runs[run], " ", formElement(error.outputs[run])) : null;
     const trace = error.traces[run];
-    const body = trace ? new TraceViewer(trace).root : element("p", { class: "muted" }, "The steps of this prediction are not known.");
+    const body = trace ? new TraceViewer(trace).root : element("p", { class: "muted" }, "The steps of this prediction are unknown.");
     return element("div", { class: "card" }, title, body);
   });
 }
@@ -104,8 +104,8 @@ function update() {
   table.tHead.replaceChildren(header());
   table.tBodies[0].replaceChildren(...found.slice(0, limit).map(row));
   const shownRows = Math.min(limit, found.length);
-  byId("count").textContent = found.length === 0 ? "No error is like that."
-    : `${found.length} of ${data.errors.length} errors` + (shownRows < found.length ? `, the first ${shownRows} shown` : "");
+  byId("count").textContent = found.length === 0 ? "No errors match."
+    : `${found.length} of ${data.errors.length} errors` + (shownRows < found.length ? `, showing the first ${shownRows}` : "");
   byId("more").classList.toggle("hidden", shownRows === found.length);
 }
 

@@ -10,7 +10,7 @@ async function ask(path, options) {
   try {
     response = await fetch(path, options);
   } catch (failure) {
-    throw new Error("The server does not answer: is il-morph serve still running?");
+    throw new Error("The server does not respond: is il-morph serve still running?");
   }
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error);
@@ -178,7 +178,7 @@ async function showParadigm() {
   const question = { model: model().name, input: byId("lemma").value, pos: byId("pos").value };
   if (!question.input) {
     say("paradigm-status");
-    say("paradigm-result", element("p", { class: "empty" }, "Type a lemma to see its form for every set of features that training showed."));
+    say("paradigm-result", element("p", { class: "empty" }, "Type a lemma to see its form for each feature bundle of the training data."));
     return;
   }
   try {
