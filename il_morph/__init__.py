@@ -114,8 +114,10 @@ def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], column
     from il_morph.errors import InputError
     from il_morph.evaluation.entries import gold_entries, read_predictions
     from il_morph.evaluation.scores import evaluate as score
+    from il_morph.runs.python import errors_in_python
 
-    data = read_data(gold, ReadOptions(columns=named_columns(columns)), need_output=True)
+    with errors_in_python({"columns"}):
+        data = read_data(gold, ReadOptions(columns=named_columns(columns)), need_output=True)
     golds = gold_entries(data)
     if isinstance(predictions, (str, os.PathLike)):
         return score(golds, read_predictions(predictions, data.format), data.format)

@@ -106,7 +106,7 @@ def test_a_finished_run_is_overwritten_with_force_true(data, tmp_path, caplog):
     ("--no-feat-format", "no_feat_format=True"), ("--no-baseline", "no_baseline=True"), ("--seeds=1-5", 'seeds="1-5"'),
     ("--align-cls", 'aligner="cls"'), ("--columns=input,output;", 'columns="input,output";'),
     ('--feature-separator=";"', 'feature_separator=";"'), ("predict --nbest=3", "predict --nbest=3"),
-    ("a--b -- RESULTS-PATH", "a--b -- results"),
+    ("a--b -- RESULTS-PATH", "a--b -- results"), ("cannot read /a/--force/FILE", "cannot read /a/--force/FILE"),
 ])
 def test_flags_in_messages_become_arguments(message, python):
     assert in_python(message) == python
@@ -160,7 +160,7 @@ def test_evaluate_takes_a_file_or_a_list_of_outputs(data):
     assert il_morph.evaluate(data("dev"), right, columns="input,output,features").by_pos["V"] == (100, 2)
     with pytest.raises(il_morph.InputError, match="3 outputs for the 4 lines"):
         il_morph.evaluate(data("dev"), right[:3])
-    with pytest.raises(il_morph.InputError, match="output is missing"):
+    with pytest.raises(il_morph.InputError, match='^columns="input,features": output is missing'):
         il_morph.evaluate(data("dev"), right, columns="input,features")
 
 
