@@ -131,7 +131,9 @@ def options_of_train(words: Sequence[str]) -> dict[str, Any]:
     """What TRAIN-OPTIONS ask for."""
     refuse_contradictions(words)
     paths = ["TRAIN-PATH", "DEV-PATH", "RESULTS-PATH"]
-    return under_one_name(train.asked(parse_arguments(train.__doc__, train.with_level(["train", *words, *paths]))))
+    args = parse_arguments(train.__doc__, train.with_level(["train", *words, *paths]))
+    train.spec_of(args)  # refuses bad values
+    return under_one_name(train.asked(args))
 
 
 def refuse_contradictions(train_options: Sequence[str]) -> None:
