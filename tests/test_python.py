@@ -94,7 +94,7 @@ def test_a_finished_run_is_overwritten_with_force_true(data, tmp_path, caplog):
     small = {"engine": "native", "epochs": 1, "input": 8, "enc_hidden": 8, "dec_hidden": 8, "dynet_mem": 16}
     il_morph.train(data("train"), data("dev"), tmp_path, **small)
     assert [record.getMessage() for record in caplog.records if "no effect" in record.getMessage()] == [
-        'dynet_mem has no effect here: it is of engine="dynet"']
+        'dynet_mem has no effect here: it belongs to engine="dynet"']
     with pytest.raises(il_morph.InputError, match="choose another folder, or overwrite it with force=True"):
         il_morph.train(data("train"), data("dev"), tmp_path, **small)
     assert il_morph.train(data("train"), data("dev"), tmp_path, force=True, **small).predict([("walk", "V;PST")])
