@@ -12,10 +12,14 @@ from il_morph.evaluation.entries import Entry, check_same_lines
 FOUR_TIMES = 4
 
 
+def votes_for(outputs: Sequence[str]) -> list[tuple[str, int]]:
+    """Each output with the number of its votes, the most frequent first; a tie goes to the first model among the tied.
+    """
+    return Counter(outputs).most_common()
+
+
 def vote(outputs: Sequence[str]) -> str:
-    """The most frequent output; a tie goes to the first model among the tied."""
-    counts = Counter(outputs)
-    return max(outputs, key=counts.__getitem__)
+    return votes_for(outputs)[0][0]
 
 
 def repaired(entry: Entry, separators: Separators = NO_SEPARATORS) -> Entry:

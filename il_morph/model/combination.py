@@ -4,7 +4,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from il_morph.data.formats import Sample
 from il_morph.data.spelling import examples
 from il_morph.errors import InputError
+from il_morph.evaluation.voting import votes_for
 from il_morph.files import PathLike
 from il_morph.model.modelfile import load_model
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, Score, up_to_mass
@@ -112,9 +112,9 @@ class VotingPredictor(AnyPredictor):
 
 def voted_for(bests: Sequence[Prediction]) -> list[Prediction]:
     """Each output once, the one with the most votes first."""
-    votes, first = Counter(best.output for best in bests), {best.output: best for best in reversed(bests)}
+    first = {best.output: best for best in reversed(bests)}
     return [Prediction(output, math.log(number / len(bests)), first[output].actions)
-            for output, number in votes.most_common()]  # equal counts stay in the order of the models
+            for output, number in votes_for([best.output for best in bests])]
 
 
 class AveragingPredictor(Predictor):

@@ -14,7 +14,6 @@ from typing import Any, Optional, Union
 from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
 from il_morph.data.spelling import FORMS
 from il_morph.data.symbols import Separators, complaint_about_separator
-from il_morph.errors import InputError
 from il_morph.model.registry import ARCHITECTURES, CITED, ArchitectureKind, kind_named
 from il_morph.transitions.aligners import ALIGNERS
 from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem, TransitionSystem
@@ -158,14 +157,6 @@ class TrainingSettings:
 
     def as_dict(self) -> dict:
         return asdict(self)
-
-
-def check_architecture(settings: ModelSettings) -> None:
-    """An InputError for a setting that the architecture does not have."""
-    for name in settings.misfits:
-        raise InputError(f"--architecture={settings.architecture} leaves no choice in --{name.replace('_', '-')}: "
-                         "leave the flag out")
-    settings.kind.check(settings)
 
 
 def check_value(declared: Field, value: Any) -> None:

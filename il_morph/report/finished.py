@@ -15,8 +15,8 @@ from il_morph.evaluation.scores import Scores, evaluate
 from il_morph.model.modelfile import refuse_seeds
 from il_morph.model.predictor import Predictor
 from il_morph.model.settings import MAX_BEAM_WIDTH, SEPARATORS
-from il_morph.report.records import read_log, read_stats
 from il_morph.run_folder import GREEDY, RunFolder, search_name
+from il_morph.runs.records import read_complete_stats, read_log
 
 PARTS = ("test", "dev")
 
@@ -86,7 +86,7 @@ def read_run(path: str, name: str) -> FinishedRun:
     folder = RunFolder(path)
     if not folder.finished:
         refuse_unfinished(folder)
-    return FinishedRun(name, folder, read_stats(folder.stats), read_log(folder.log))
+    return FinishedRun(name, folder, read_complete_stats(folder.stats), read_log(folder.log))
 
 
 def refuse_unfinished(folder: RunFolder) -> None:
