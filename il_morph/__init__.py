@@ -68,6 +68,7 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
           enc_layers: Optional[int] = None, dec_layers: Optional[int] = None, vanilla_lstm: Optional[bool] = None,
           mlp: Optional[int] = None, nonlin: Optional[str] = None, lucky_w: Optional[float] = None,
           tag_wraps: Optional[str] = None, param_tying: Optional[bool] = None, unicode: Optional[str] = None,
+          input_separator: Optional[str] = None, output_separator: Optional[str] = None,
           mode: Optional[str] = None, epochs: Optional[int] = None, patience: Optional[int] = None,
           pick_loss: Optional[bool] = None, pick_ties: Optional[str] = None, mle_loss: Optional[str] = None,
           sample_order: Optional[str] = None, trials: Optional[int] = None, optimization: Optional[str] = None,
@@ -103,24 +104,30 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
         return load(results)
 
 
-def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None) -> Scores:
+def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None,
+             output_separator: str = "") -> Scores:
     """Score the predictions in a file, or a list of outputs, against gold data, line by line: accuracy in percent, mean
     Levenshtein distance and so on. `columns`, as in `"input,features,output"`, says what is not recognised.
+    With `output_separator=" "` distances count the symbols that it separates.
     """
     from dataclasses import replace
 
-    from il_morph.data.formats import ReadOptions, read_data
-    from il_morph.data.read_options import named_columns
+    from il_morph.data.formats import ReadOptions, Sample, read_data
+    from il_morph.data.read_options import named_columns, symbol_separators
     from il_morph.errors import InputError
     from il_morph.evaluation.entries import gold_entries, read_predictions
     from il_morph.evaluation.scores import evaluate as score
     from il_morph.runs.python import errors_in_python
 
-    with errors_in_python({"columns"}):
-        data = read_data(gold, ReadOptions(columns=named_columns(columns)), need_output=True)
+    with errors_in_python({"columns", "output_separator"}):
+        separators = symbol_separators(output=output_separator)
+        data = read_data(gold, ReadOptions(columns=named_columns(columns), separators=separators), need_output=True)
     golds = gold_entries(data)
     if isinstance(predictions, (str, os.PathLike)):
-        return score(golds, read_predictions(predictions, data.format), data.format)
+        return score(golds, read_predictions(predictions, data.format, separators=separators), data.format, separators)
     if len(predictions) != len(golds):
         raise InputError(f"{len(predictions)} outputs for the {len(golds)} lines of {data.name}: give one for each")
-    return score(golds, [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)], data.format)
+    for entry, output in zip(golds, predictions):
+        separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
+    entries = [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)]
+    return score(golds, entries, data.format, separators)

@@ -8,8 +8,8 @@ from typing import Any, Callable, Optional
 import docopt
 
 from il_morph import values
-from il_morph.data.formats import ReadOptions
-from il_morph.data.read_options import read_options
+from il_morph.data.formats import ReadOptions, Separators
+from il_morph.data.read_options import read_options, symbol_separators
 from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.errors import InputError
 
@@ -95,7 +95,13 @@ def read_options_of(args: Arguments) -> ReadOptions:
     """How data is read: the format that the flags choose, or none, which leaves it to recognition."""
     return read_options(args["--sigm2017format"], args["--no-feat-format"], args["--columns"],
                         args["--feature-separator"],
-                        optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS)
+                        optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS,
+                        separator_flags(args))
+
+
+def separator_flags(args: Arguments) -> Separators:
+    """What stands between symbols; commands without these flags have none."""
+    return symbol_separators(args.get("--input-separator"), args.get("--output-separator"))
 
 
 def optional(convert: Callable, args: Arguments, flag: str, default: Any, *bounds: Any) -> Any:

@@ -72,7 +72,8 @@ SET_FOR_EACH_RUN = {  # flags of il-morph train, and what to do instead
     "--seeds": "choose seeds with --seeds before --", "--jobs": "give --jobs before --",
     "--force": "give --force before --", "--test-path": "--data names the folder of the data",
     "--reload-path": "the table says what a model starts from: leave it out", "--sigm2017format": OWN_FORMAT,
-    "--no-feat-format": OWN_FORMAT, "--columns": OWN_FORMAT, "--feature-separator": OWN_FORMAT}
+    "--no-feat-format": OWN_FORMAT, "--columns": OWN_FORMAT, "--feature-separator": OWN_FORMAT,
+    "--input-separator": OWN_FORMAT, "--output-separator": OWN_FORMAT}
 
 
 def run(argv: list[str]) -> int:

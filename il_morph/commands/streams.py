@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 def way_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
     """How to read the data: as the model does, unless the columns are clearly in another order."""
     return ReadOptions(columns=named_columns(args["--columns"]), expected=predictor.format,
-                       because="the model was trained on",
+                       because="the model was trained on", separators=predictor.separators,
                        unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
 
 

@@ -50,6 +50,9 @@ Data:
   --feature-separator=X     what separates features, for example ";" (recognised if not given)
   --unicode=FORM            as-is, or nfc or nfd to normalise all data so; kept with the model, whose inputs `il-morph
                             predict` then normalises, too (default as-is)
+  --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
+                            model (default: none, each character is a symbol)
+  --output-separator=X      the separator between the symbols of outputs, for example phonemes
 
 Network:
   --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft

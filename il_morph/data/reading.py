@@ -27,6 +27,7 @@ from il_morph.data.recognition import (
     check_format,
     kind_of,
     kinds_of,
+    outputs_look_like_symbols,
     recognise,
     separator_of,
     shown,
@@ -45,6 +46,7 @@ from il_morph.data.spelling import (
     warning_across,
     warnings_about_features,
 )
+from il_morph.data.symbols import NO_SEPARATORS, Separators
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
 
@@ -64,6 +66,7 @@ class ReadOptions:
     expected: Optional[DataFormat] = None  # the format of data that this file goes with …
     because: str = ""  # … and what that data is: "the model was trained on"
     unicode: str = AS_IS
+    separators: Separators = NO_SEPARATORS  # between the symbols of inputs and of outputs
 
     @property
     def known(self) -> Optional[DataFormat]:
@@ -83,6 +86,7 @@ class Data:
     samples: list[Sample]
     rows: FileRows
     unicode: str = AS_IS
+    separators: Separators = NO_SEPARATORS
 
     @property
     def first_line(self) -> int:
@@ -102,7 +106,7 @@ class Data:
         counted = [] if number is None else [f"{number:,} line{'s' if number > 1 else ''}"]
         form = [] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"]
         tags = [sample.tag for sample in self.samples] if number == len(self.samples) else []
-        remarks = "; ".join([*counted, *self.format.remarks(tags), *self.rows.remarks, *form])
+        remarks = "; ".join([*counted, *self.format.remarks(tags), *self.separators.remarks, *self.rows.remarks, *form])
         return self.format.described(usual_width(self.rows.rows), tags) + (f" ({remarks})" if remarks else "")
 
     def warnings(self) -> list[str]:
@@ -137,6 +141,9 @@ def read_data(path: PathLike, options: ReadOptions = RECOGNISED, *, need_output:
         found += warnings_about_separators(data)
     for warning in found:
         log.warning("%s", warning)
+    if options.expected is None and not options.separators and outputs_look_like_symbols(data.samples):
+        log.info('%s: the outputs look like symbols separated by blanks, and are read as characters; '
+                 '--output-separator=" " of train, evaluate and align reads symbols', data.name)
     return data
 
 
@@ -160,6 +167,7 @@ class Parts:
     train: list[Sample]
     dev: list[Sample]
     test: Optional[list[Sample]]
+    separators: Separators = NO_SEPARATORS
 
 
 def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], options: ReadOptions) -> Parts:
@@ -174,7 +182,8 @@ def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike
                 options = replace(options, expected=expected, because=f"{files[part].name} has")
     warn_across(list(files.values()))
     samples = {part: data.samples for part, data in files.items()}
-    return Parts(expected or files["dev"].format, samples.get("train", []), samples["dev"], samples.get("test"))
+    return Parts(expected or files["dev"].format, samples.get("train", []), samples["dev"], samples.get("test"),
+                 options.separators)
 
 
 def warn_across(files: Sequence[Data]) -> None:
@@ -202,7 +211,15 @@ def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_o
             raise
         raise InputError(f"{error.finding}: {advice}") from error
     check_outputs(samples, rows, fmt, need_output, options)
-    return Data(name, fmt, [normalised(sample, options.unicode) for sample in samples], rows, options.unicode)
+    return data_of(rows, fmt, samples, options)
+
+
+def data_of(rows: FileRows, fmt: DataFormat, samples: Sequence[Sample], options: ReadOptions) -> Data:
+    """The samples in the Unicode form that is asked for, and consisting of symbols."""
+    in_form = [normalised(sample, options.unicode) for sample in samples]
+    for index, sample in enumerate(in_form):
+        options.separators.check(sample, rows.where(index))
+    return Data(rows.name, fmt, in_form, rows, options.unicode, options.separators)
 
 
 def advice_for(rows: FileRows, fmt: DataFormat, options: ReadOptions) -> Optional[str]:

@@ -26,6 +26,8 @@ from il_morph.errors import InputError
 SEPARATORS = (";", ",", "|")
 ENOUGH = 2000  # rows that are looked at
 IN_CAPITALS = re.compile(r"(?=.*[A-Z])[A-Z0-9+/._{}<>:*' -]+")
+FEWEST_FOR_SYMBOLS = 10  # lines
+LONGEST_SYMBOL = 8  # characters of a phoneme with all its marks
 EMPTY, WORDS, PERHAPS, TAGS = "empty", "words", "perhaps tags", "tags"
 
 log = logging.getLogger(__name__)
@@ -261,6 +263,19 @@ def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[i
     return AmbiguousFormat(f"{name}: {width} columns, and it is not clear what they are; say it with --columns, where "
                            f"- is a column to be ignored, perhaps\n  {shown(row, columns)}  "
                            f"(--columns={','.join(columns)})")
+
+
+# Symbols
+
+def outputs_look_like_symbols(samples: Sequence[Sample]) -> bool:
+    """Do nearly all outputs consist of short parts between blanks, as phonemes do, while inputs have no blanks?"""
+    some = [sample for sample in some_of(samples) if sample.output]
+    outputs = [sample.target.split(" ") for sample in some]
+    divided = sum(len(parts) > 1 for parts in outputs)
+    if len(some) < FEWEST_FOR_SYMBOLS or 10 * divided < 9 * len(some) or any(" " in sample.input for sample in some):
+        return False
+    lengths = [len(part) for parts in outputs for part in parts]
+    return min(lengths) > 0 and max(lengths) <= LONGEST_SYMBOL and sum(lengths) <= 2 * len(lengths)
 
 
 # Checking

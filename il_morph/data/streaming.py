@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, Optional, cast
 
 from il_morph.data.encodings import decode, name_of, split_lines
-from il_morph.data.reading import Data, ReadOptions, parse_data, refuse_line_without_features, samples_of
+from il_morph.data.reading import Data, ReadOptions, data_of, parse_data, refuse_line_without_features, samples_of
 from il_morph.data.rows import FileRows, fields_of, header_of, trimmed
-from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike
 
@@ -64,8 +63,7 @@ class DataStream:
                     refuse_line_without_features(rows, index, first.format, first.samples)
                 raise InputError(f"{rows.where(index)}: {'an' if covered else 'no'} output, unlike the lines before; "
                                  "give an output on every line or on none")
-        samples = [normalised(sample, self.options.unicode) for sample in samples]
-        return Data(self.name, first.format, samples, rows, self.options.unicode)
+        return data_of(rows, first.format, samples, self.options)
 
 
 def blocks_of_lines(path: PathLike) -> Iterator[bytes]:

@@ -1,15 +1,15 @@
 """Ensembles: majority vote over the outputs of several models."""
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
-from il_morph.data.formats import DataFormat
+from il_morph.data.formats import NO_SEPARATORS, DataFormat, Separators
 from il_morph.evaluation.entries import Entry, check_same_lines
 
-FOUR_TIMES = re.compile(r"(.)\1{3}", re.DOTALL)
+FOUR_TIMES = 4
 
 
 def votes_for(outputs: Sequence[str]) -> list[tuple[str, int]]:
@@ -22,10 +22,15 @@ def vote(outputs: Sequence[str]) -> str:
     return votes_for(outputs)[0][0]
 
 
-def repaired(entry: Entry) -> Entry:
-    """An output with the same character four times in a row becomes the input."""
-    outputs = tuple(entry.input if FOUR_TIMES.search(output) else output for output in entry.outputs)
+def repaired(entry: Entry, separators: Separators = NO_SEPARATORS) -> Entry:
+    """An output with the same symbol four times in a row becomes the input."""
+    outputs = tuple(separators.as_output(entry.input) if repeats(separators.outputs(output)) else output
+                    for output in entry.outputs)
     return replace(entry, outputs=outputs)
+
+
+def repeats(symbols: Sequence[str]) -> bool:
+    return any(len(list(same)) >= FOUR_TIMES for _, same in groupby(symbols))
 
 
 def ranked_ensemble(models: Sequence[Sequence[Entry]], dev_accuracies: Sequence[float], fmt: DataFormat) -> list[str]:

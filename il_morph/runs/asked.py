@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field
 from typing import Any, Callable, Optional, Union
 
-from il_morph.data.read_options import named_columns
+from il_morph.data.read_options import checked_separator, named_columns
 from il_morph.errors import InputError
 from il_morph.files import PathLike
-from il_morph.model.settings import MAX_BEAM_WIDTH
+from il_morph.model.settings import MAX_BEAM_WIDTH, SEPARATORS
 from il_morph.runs.spec import MAX_SEED, OTHERS, SETTINGS, RunSpec, flag, flag_of
 from il_morph.transitions.aligners import ALIGNERS
 from il_morph.values import bad_value, choice, integer, number, switch
@@ -76,6 +76,8 @@ def value_of(declared: Field, value: Any) -> Any:
         return (number if kind is float else integer)(spelt, level, bounds["low"], bounds["high"])
     if kind is bool:
         return switch(declared.name, value)
+    if declared.name in SEPARATORS:
+        return checked_separator(spelt, str(value))
     lists: dict[str, Callable] = {"beam_widths": beam_widths, "columns": named_columns, "feature_separator": str}
     return lists[declared.name](value) if declared.name in lists else path_of(spelt, value)
 

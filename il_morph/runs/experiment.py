@@ -20,7 +20,7 @@ from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.registry import TRANSDUCER
-from il_morph.model.search import decode
+from il_morph.model.search import as_written, decode
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
@@ -65,6 +65,7 @@ def prepare(spec: RunSpec) -> Prepared:
     engine = checked_engine(spec, reloaded.vocabulary.settings if reloaded else None)
     parts, split = _read(spec, reloaded)
     vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(_settings(spec, parts), parts)
+    vocabulary.symbols = vocabulary.symbols.covering(parts.train)
     report_unseen(vocabulary, parts)
     if spec.training.mode != "eval":
         report_attributes(vocabulary)
@@ -82,8 +83,9 @@ def _read(spec: RunSpec, reloaded: Optional[Model]) -> tuple[Parts, Optional[Spl
     """Read the data, as the model of --reload-path does."""
     options = spec.reading
     if reloaded:
-        options = replace(options, expected=reloaded.vocabulary.format, unicode=reloaded.vocabulary.settings.unicode,
-                          because=f"the model {spec.reload_path} was trained on")
+        settings = reloaded.vocabulary.settings
+        options = replace(options, expected=reloaded.vocabulary.format, unicode=settings.unicode,
+                          separators=settings.separators, because=f"the model {spec.reload_path} was trained on")
     if not spec.splitting:
         train = None if spec.training.mode == "eval" else spec.train
         return read_parts(train, str(spec.dev), spec.test_path, options), None
@@ -91,7 +93,7 @@ def _read(spec: RunSpec, reloaded: Optional[Model]) -> tuple[Parts, Optional[Spl
     fmt = split.data.format
     own = spec.test_path and read_data(spec.test_path, replace(options, expected=fmt, because=f"{spec.train} has"))
     test = own.samples if own else split.samples("test")
-    return Parts(fmt, split.samples("train"), split.samples("dev"), test), split
+    return Parts(fmt, split.samples("train"), split.samples("dev"), test, options.separators), split
 
 
 def _evaluate(run: Prepared, command: Sequence[str]) -> None:
@@ -182,9 +184,11 @@ def _decode(spec: RunSpec, model: Model, parts: dict[str, Optional[Sequence[Samp
             if samples is None:
                 continue
             name = f"{search_name(width)}.{part}"
-            found = decode(inference, [model.vocabulary.instance(s) for s in samples], width,
-                           spec.training.decbatch_size, partial(bar, what=name, unit="batch"))
-            scored = results.write_predictions(name, model.vocabulary.format, samples, found)
+            instances = [model.vocabulary.instance(sample) for sample in samples]
+            found = as_written(decode(inference, instances, width, spec.training.decbatch_size,
+                                      partial(bar, what=name, unit="batch")), instances)
+            scored = results.write_predictions(name, model.vocabulary.format, samples, found,
+                                               model.vocabulary.settings.separators)
             if scored:
                 scores[name] = scored.as_dict()
                 log.info("%s accuracy: %.2f", name, scored.accuracy)
@@ -251,8 +255,9 @@ def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
     """The samples that a reloaded model can learn: it has no action for a character it does not know, and some
     architectures do not learn to read one."""
     reads = not vocabulary.settings.kind.learns_unseen_inputs
-    kept = [sample for sample in train
-            if UNK not in vocabulary.actions_of(sample.target + (sample.input if reads else ""))]
+    encoded = [vocabulary.symbols.encoded(sample) for sample in train]
+    kept = [sample for sample, inside in zip(train, encoded)
+            if UNK not in vocabulary.actions_of(inside.target + (inside.input if reads else ""))]
     if not kept:
         raise InputError("no training output consists of characters that the model of --reload-path knows: "
                          "give other training data, or train a new model")

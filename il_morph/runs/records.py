@@ -10,8 +10,10 @@ from typing import Any, Optional
 
 from il_morph.data.formats import format_named
 from il_morph.data.spelling import AS_IS, FORMS
+from il_morph.data.symbols import complaint_about_separator
 from il_morph.errors import InputError
 from il_morph.files import read_bytes
+from il_morph.model.settings import SEPARATORS
 from il_morph.run_folder import RunFolder
 from il_morph.training.checkpoint import LOG_COLUMNS
 
@@ -68,6 +70,10 @@ def complaint_about(stats: dict[str, Any]) -> Optional[str]:
         return f'"{"training" if isinstance(settings, dict) else "settings"}" is not a JSON object'
     if settings.get("unicode", AS_IS) not in FORMS:
         return f'"unicode" is not one of {", ".join(FORMS)}'
+    for name in SEPARATORS:
+        separator = settings.get(name, "")
+        if not isinstance(separator, str) or complaint_about_separator(separator):
+            return f'"{name}" is not a separator'
     try:
         format_named(str(settings.get("format")))
     except ValueError as error:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Optional
 
-from il_morph.data.formats import DataFormat, Sample
+from il_morph.data.formats import NO_SEPARATORS, DataFormat, Sample, Separators
 from il_morph.errors import InputError
 from il_morph.evaluation.scores import Scores, score
 from il_morph.files import PathLike, write_atomically
@@ -105,7 +105,8 @@ class ResultsFolder(RunFolder):
         save_model(self.model, model)
 
     def write_predictions(self, name: str, fmt: DataFormat, samples: Sequence[Sample],
-                          hypotheses: Sequence[Sequence[Hypothesis]]) -> Optional[Scores]:
+                          hypotheses: Sequence[Sequence[Hypothesis]],
+                          separators: Separators = NO_SEPARATORS) -> Optional[Scores]:
         """Predictions under `f.NAME.predictions`, and their scores unless the samples are covered."""
         ranked = [[hypothesis.output for hypothesis in found] for found in hypotheses]
         lines = [fmt.line(sample, outputs[0]) + "\n" for sample, outputs in zip(samples, ranked)]
@@ -113,7 +114,7 @@ class ResultsFolder(RunFolder):
         if samples[0].output is None:
             return None
         scores = score([sample.target for sample in samples], ranked,
-                       [fmt.features(sample.tag)[0] for sample in samples])
+                       [fmt.features(sample.tag)[0] for sample in samples], separators)
         write_atomically(self.evaluation(name), scores.as_text())
         return scores
 

@@ -8,7 +8,7 @@ from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
 from il_morph.files import STREAM
 from il_morph.model.registry import TRANSDUCER
-from il_morph.model.settings import ModelSettings
+from il_morph.model.settings import SEPARATORS, ModelSettings
 from il_morph.runs.spec import RunSpec, flag, flag_of
 from il_morph.training.engine import Engine
 from il_morph.training.phases import phases_of
@@ -103,9 +103,9 @@ def _check_reloaded(spec: RunSpec, model: ModelSettings) -> None:
             raise InputError(f"the model {spec.reload_path} reads the {trained} format ({format_named(trained).flag}), "
                              f"not {value} ({format_named(value).flag}): choose the format of the model")
         if trained != value:
-            asked = flag(name, value).split("=")[0]
-            raise InputError(f"{asked}: the model {spec.reload_path} was trained with {trained}, not {value}; leave it "
-                             "out, or the --model that sets it")
+            asked, quote = flag(name, value).split("=")[0], '"' if name in SEPARATORS else ""
+            raise InputError(f"{asked}: the model {spec.reload_path} was trained with {quote}{trained}{quote}, not "
+                             f"{quote}{value}{quote}; leave it out, or the --model that sets it")
 
 
 def _check_objective(spec: RunSpec, model: ModelSettings) -> None:

@@ -138,7 +138,8 @@ def summary_of(root: RunFolder, tasks: Sequence[Task], parts: Parts) -> dict[str
     searches = [search_name(width) for width in (1, *tasks[0].spec.training.beam_widths)]
     for part, samples in (("dev", parts.dev), ("test", parts.test)):
         for name in [f"{search}.{part}" for search in searches] if samples else []:
-            voted = write_vote([*folders.values()], root, name, parts.format, gold_of(samples or []))
+            voted = write_vote([*folders.values()], root, name, parts.format, gold_of(samples or []),
+                               separators=parts.separators)
             if voted is not None:
                 accuracies = {seed: accuracy_of(folder, name) for seed, folder in folders.items()}
                 scores[name] = {"seeds": accuracies, "vote": voted, "mean": statistics.fmean(accuracies.values()),

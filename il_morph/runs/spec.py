@@ -6,12 +6,12 @@ from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any, Optional
 
 from il_morph.data.formats import ReadOptions
-from il_morph.data.read_options import read_options
+from il_morph.data.read_options import read_options, symbol_separators
 from il_morph.data.spelling import AS_IS
 from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
 from il_morph.engines import ENGINES
 from il_morph.model.registry import TRANSDUCER, kind_named
-from il_morph.model.settings import PRESETS, ModelSettings, TrainingSettings, declarations
+from il_morph.model.settings import PRESETS, SEPARATORS, ModelSettings, TrainingSettings, declarations
 from il_morph.run_folder import RunFolder
 
 MAX_SEED = 2**32 - 1  # DyNet's are 32 bits wide
@@ -66,7 +66,8 @@ class RunSpec:
     @property
     def reading(self) -> ReadOptions:
         return read_options(self.sigm2017format, self.no_feat_format, self.columns, self.feature_separator,
-                            self.settings.get("unicode", AS_IS))
+                            self.settings.get("unicode", AS_IS),
+                            symbol_separators(*(self.settings.get(name) for name in SEPARATORS)))
 
     @property
     def splitting(self) -> Optional[Splitting]:
