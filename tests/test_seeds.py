@@ -289,7 +289,8 @@ def test_damaged_stats_of_a_seed_are_named(data, results, capsys):
     for content in ("garbage", "{}", "[1]", '{"scores": {"greedy.dev": {"accuracy": "high"}}}'):
         (results / "1" / "f.stats").write_text(content)
         message = error_of(capsys, "train", *NATIVE, "--seeds=1", *arguments)
-        assert message.startswith(f"{results / '1' / 'f.stats'} is not what `il-morph train` writes"), content
+        assert message.startswith(f"{results / '1' / 'f.stats'}"), content
+        assert "is not what `il-morph train` writes" in message and "delete the file and run it again" in message
     (results / "1" / "f.stats").unlink()
     assert train("--seeds=1", *arguments) == 0
 
