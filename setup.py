@@ -15,6 +15,7 @@ DYNET_WHEELS = ('python_version < "3.14" and ('
 EXTRAS = {
     "fast": ["numba", "threadpoolctl"],
     "report": ["jinja2", "matplotlib"],
+    "experiments": ["pandas", "scipy", "matplotlib"],
 }
 
 setup(
@@ -49,7 +50,7 @@ setup(
         **EXTRAS,
         "plots": EXTRAS["report"],
         "test": ["pytest", "pytest-xdist", "hypothesis", "selenium", "ruff", "mypy", *EXTRAS["fast"],
-                 *EXTRAS["report"]],
+                 *EXTRAS["report"], *EXTRAS["experiments"]],
     },
     entry_points={"console_scripts": ["il-morph = il_morph.__main__:run"]},
 )

@@ -7,6 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 prepare_environment test
 cd "$project_root"
 if [[ $# -eq 0 || $* == --all ]]; then
+    "$venv/bin/python" -m tests.compile_kernels >/dev/null 2>&1 &
     "$venv/bin/ruff" check .
     "$venv/bin/mypy"
     set -- -n 2 --dist worksteal "$@"

@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from il_morph.commands import main
 from il_morph.model.modelfile import Model, load_model
 
@@ -145,6 +147,12 @@ def environment_without_dynet(folder: Path) -> dict[str, str]:
     for module in ("dynet", "_dynet", "dynet_config"):
         (folder / f"{module}.py").write_text(f'raise ModuleNotFoundError("No module named {module!r}")\n')
     return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def crossed(one, other) -> list:
+    """All pairs. A pair with the first value of neither is slow: each value is tried without it."""
+    (first, *_), (second, *_) = one, other
+    return [pytest.param(a, b, marks=[] if a == first or b == second else pytest.mark.slow) for a in one for b in other]
 
 
 def error_of(capsys, *arguments: str) -> str:

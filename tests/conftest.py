@@ -1,6 +1,8 @@
 """Fixtures of all tests: tiny data, models trained on it."""
 import itertools
+import os
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -44,6 +46,21 @@ def trained(data, tmp_path_factory) -> Run:
     return Run(folder)
 
 
+@pytest.fixture(scope="session")
+def known(data, tmp_path_factory):
+    """A function like `train` that trains once with the same flags; nobody may change what it leaves."""
+    pytest.importorskip("dynet")
+    folder, runs = tmp_path_factory.mktemp("known"), {}
+
+    def run(*flags: str, layout: str = "") -> Run:
+        if (flags, layout) not in runs:
+            runs[flags, layout] = Run(folder / str(len(runs)))
+            assert main(training_arguments(data, runs[flags, layout].folder, flags, layout)) == 0
+        return runs[flags, layout]
+
+    return run
+
+
 @pytest.fixture
 def train(data, tmp_path):
     """A function that trains a small model in this process, for one epoch unless the flags say otherwise."""
@@ -56,6 +73,18 @@ def train(data, tmp_path):
         return Run(folder)
 
     return run
+
+
+@pytest.fixture(scope="module")
+def numpy_kernels(tmp_path_factory):
+    """The native engine has NumPy's kernels, here and in processes that are started: loading Numba takes longer."""
+    folder = tmp_path_factory.mktemp("without-numba")
+    (folder / "numba.py").write_text('raise ModuleNotFoundError("No module named numba")\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "il_morph.engines.native.kernels_numba", None)
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        patch.syspath_prepend(folder)  # processes of several seeds get it
+        yield
 
 
 # What is left out

@@ -1,10 +1,10 @@
-"""`il-morph table --against`: our own runs beside the same ones made otherwise."""
+"""experiments/analysis/against.py: our own runs beside the same ones made otherwise."""
 import json
 
 import pytest
 
 from il_morph.commands import main
-from tests.cli import error_of
+from tests.analysis import run_script
 from tests.table_output import tsv_rows
 from tests.test_tables import add_ensemble, add_run
 
@@ -26,14 +26,15 @@ def sides(tmp_path):
 
 
 def rows(capsys, *argv):
-    assert main(["table", "sigmorphon2016", *map(str, argv), "--format=tsv"]) == 0
-    return tsv_rows(capsys.readouterr().out)
+    done = run_script(capsys, "against", "sigmorphon2016", *argv, "--format=tsv")
+    assert done.returncode == 0, done.stderr
+    return tsv_rows(done.stdout)
 
 
 def test_the_same_seeds_on_the_same_languages_are_compared(sides, capsys):
     """Differences +2 (the mean of +1 and +3), −3 and +1: their mean is 0, their standard error √(7 / 3)."""
     here, there = sides
-    single, vote = rows(capsys, here, f"--against={there}")
+    single, vote = rows(capsys, here, there)
     assert (single["system"], single["figure"], single["languages (and folds)"], single["runs"]) == (
         "CA-D", "single models", "3", "4")
     assert (single["there"], single["here"], single["difference"]) == ("87.7", "87.7", "+0.00")
@@ -44,7 +45,7 @@ def test_the_same_seeds_on_the_same_languages_are_compared(sides, capsys):
 
 def test_swapped_sides_have_the_opposite_sign(sides, capsys):
     here, there = sides
-    single, _ = rows(capsys, there, f"--against={here}", "--models=ca-d")
+    single, _ = rows(capsys, there, here, "--models=ca-d")
     assert (single["above"], single["below"]) == ("1", "2")
 
 
@@ -52,7 +53,7 @@ def test_lists_of_runs_are_compared_too(sides, capsys, tmp_path):
     here, there = sides
     assert main(["table", "sigmorphon2016", str(there), f"--measured={tmp_path / 'there.tsv'}"]) == 0
     capsys.readouterr()
-    assert rows(capsys, here, f"--against={tmp_path / 'there.tsv'}") == rows(capsys, here, f"--against={there}")
+    assert rows(capsys, here, tmp_path / 'there.tsv') == rows(capsys, here, there)
 
 
 def test_the_title_names_the_engines_of_what_is_compared(tmp_path, capsys):
@@ -62,30 +63,20 @@ def test_the_title_names_the_engines_of_what_is_compared(tmp_path, capsys):
         add_run(folder, 90.0)
         stats = json.loads((folder / "f.stats").read_text())
         (folder / "f.stats").write_text(json.dumps({**stats, "engine": engine}))
-    capsys.readouterr()
-    assert main(["table", "sigmorphon2016", str(tmp_path / "here"), f"--against={tmp_path / 'there'}"]) == 0
-    assert "native (here) against dynet (there)" in " ".join(capsys.readouterr().out.split())
+    shown = run_script(capsys, "against", "sigmorphon2016", tmp_path / "here", tmp_path / "there").stdout
+    assert "native (here) against dynet (there)" in " ".join(shown.split())
 
 
 def test_nothing_in_common_is_said(sides, capsys):
     here, there = sides
-    text = error_of(capsys, "table", "sigmorphon2016", str(there), f"--against={here}", "--seed=1", "--models=ca-r")
-    assert "there are no runs of 'ca-r'" in text
+    done = run_script(capsys, "against", "sigmorphon2016", there, here, "--models=ca-r")
+    assert done.returncode == 2 and "there are no runs of 'ca-r'" in done.stderr
     other = there.parent / "other" / "task1" / "ca-r" / "german" / "1"
     add_run(other, 50.0)
-    text = error_of(capsys, "table", "sigmorphon2016", str(there), f"--against={there.parent / 'other'}")
-    assert "have no run in common" in text
+    done = run_script(capsys, "against", "sigmorphon2016", there, there.parent / "other")
+    assert done.returncode == 2 and "have no run in common" in done.stderr
 
 
-@pytest.mark.parametrize("flag", ["--by-language", "--compare", "--published=x", "--plot=x.svg"])
-def test_what_belongs_to_published_figures_is_refused(sides, capsys, flag, tmp_path):
-    here, there = sides
-    (tmp_path / "x").write_text("setting\tsystem\tkind\tlanguage\tfold\taccuracy\tsd\n")
-    flag = flag.replace("=x", f"={tmp_path / 'x'}")
-    text = error_of(capsys, "table", "sigmorphon2016", str(here), f"--against={there}", flag)
-    assert f"leave {flag.split('=')[0]} out" in text
-    assert not (tmp_path / "x.svg").exists()
-
-
-def test_all_tables_have_no_other_side(sides, capsys):
-    assert "--against belongs to one table" in error_of(capsys, "table", "all", str(sides[0].parent), "--against=x")
+def test_only_one_table_at_a_time_is_compared(sides, capsys):
+    done = run_script(capsys, "against", "all", *sides)
+    assert done.returncode == 2 and "there is no table 'all'" in done.stderr

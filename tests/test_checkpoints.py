@@ -61,7 +61,9 @@ def contents(folder):
     return files, rows, stats
 
 
-@pytest.mark.parametrize("flags", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize("flags", [
+    pytest.param(flags, id=name, marks=pytest.mark.slow if name.startswith(("CA-RM", "RL")) else [])
+    for name, flags in RUNS.items()])
 def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog, flags):
     caplog.set_level("INFO")
     assert main(arguments_of(data, tmp_path / "whole", *flags)) == 0

@@ -315,8 +315,7 @@ def test_a_name_that_is_too_long_is_named(capsys, write, arguments):
     (["report", "--output=", "folder"], "--output"), (["report", "--train=", "folder"], "--train"),
     (["report", "--dev=", "folder"], "--dev"), (["report", "--test=", "folder"], "--test"),
     (["evaluate", "--train=", "gold", "predictions"], "--train"),
-    (["table", "--published=", "celex", "root"], "--published"),
-    (["table", "--against=", "celex", "root"], "--against"),
+    (["table", "--measured=", "celex", "root"], "--measured"),
 ])
 def test_an_empty_path_is_not_one_that_was_left_out(tmp_path, capsys, monkeypatch, arguments, name):
     monkeypatch.chdir(tmp_path)

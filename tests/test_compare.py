@@ -1,19 +1,19 @@
-"""`il-morph table --compare`: what is set beside what, and the figures."""
+"""experiments/analysis/compare.py and picture.py: what is set beside what, and the figures."""
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
-from il_morph.commands import main
-from il_morph.reproduction.comparisons import compare as comparisons
+from il_morph.reproduction.figures import language_figures
 from il_morph.reproduction.paper_tables import NAMES, load_table
 from il_morph.reproduction.published import load_published
 from il_morph.reproduction.run_list import OLD_HEADERS
 from il_morph.reproduction.runs import Run
+from tests.analysis import run_script
 from tests.cli import ROOT
 from tests.shared import SHARED, needs_shared
+from tests.test_tables import add_run
 
 PUBLISHED = """setting\tsystem\tkind\tlanguage\tfold\taccuracy\tsd
 low\tCA\tsingle\tlatin\t-\t20.0\t1.5
@@ -32,10 +32,17 @@ RUNS = [("ca", "latin", "1", 21.0), ("ca", "czech", "1", 37.0), ("ca", "latin", 
 @pytest.fixture
 def compare(capsys):
     def run(table, measured, *flags):
-        capsys.readouterr()
-        code = main(["table", table, str(measured), "--compare", "--format=markdown", *map(str, flags)])
-        captured = capsys.readouterr()
-        return SimpleNamespace(returncode=code, stdout=captured.out, stderr=captured.err)
+        return run_script(capsys, "compare", table, measured, "--format=markdown", *flags)
+    return run
+
+
+@pytest.fixture
+def draw(capsys):
+    """A picture of the low setting with the runs and published figures in these files."""
+    pytest.importorskip("matplotlib")
+
+    def run(picture, files, *flags):
+        return run_script(capsys, "picture", "sigmorphon2017", picture, *files, *flags)
     return run
 
 
@@ -194,70 +201,85 @@ def test_runs_that_lack_a_figure(files, compare):
     assert process.returncode == 2 and "klingon is not a language of sigmorphon2017" in process.stderr
 
 
-def test_output_and_picture_are_written(files, tmp_path, compare):
-    pytest.importorskip("matplotlib")
-    process = compare("sigmorphon2017", *files, f"--output={tmp_path / 'c.md'}", f"--plot={tmp_path / 'p.svg'}")
-    assert (process.returncode, process.stdout) == (0, ""), process.stderr
-    assert (tmp_path / "c.md").read_text(encoding="utf-8") == compare("sigmorphon2017", *files).stdout
+def test_a_picture_is_written(files, tmp_path, draw):
+    done = draw(tmp_path / "p.svg", files)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")[:1000]
 
 
-def test_the_picture_says_what_it_shows(files, tmp_path, compare):
+def test_a_picture_is_only_overwritten_with_force(files, tmp_path, draw):
+    (tmp_path / "p.svg").write_text("precious")
+    done = draw(tmp_path / "p.svg", files)
+    assert done.returncode == 2 and f"{tmp_path / 'p.svg'} exists already" in done.stderr
+    assert (tmp_path / "p.svg").read_text() == "precious"
+    assert draw(tmp_path / "p.svg", files, "--force").returncode == 0
+    assert (tmp_path / "p.svg").stat().st_size > len("precious")
+
+
+def test_the_picture_says_what_it_shows(files, tmp_path, draw):
     """The same points, the same words in the file, whichever matplotlib drew it."""
-    pytest.importorskip("matplotlib")
     said = []
     for runs in ([], [("danish", "1", 39)]):
         add_runs(files, *runs)
-        compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
+        draw(tmp_path / "p.svg", files, "--force")
         said.append(re.search("<dc:description>(.*)</dc:description>", (tmp_path / "p.svg").read_text("utf-8"))[1])
     assert said[0].startswith("2 points, ") and said[0] == said[1], "nothing was published of Danish"
     add_runs(files, ("latin", "1+2+3+4+5", 31))
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
+    draw(tmp_path / "p.svg", files, "--force")
     assert "3 points, " in (tmp_path / "p.svg").read_text("utf-8")
 
 
-def test_the_picture_says_how_far_votes_are_off(files, tmp_path, compare):
+def test_the_picture_says_how_far_votes_are_off(files, tmp_path, draw):
     """Single models are 1 and 2 below the published votes; of two votes one is 1 above and one is 4 above."""
-    pytest.importorskip("matplotlib")
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
+    draw(tmp_path / "p.svg", files)
     assert "<!-- single models beside a vote: -1.50 ± 0.50 -->" in (tmp_path / "p.svg").read_text("utf-8")
     add_runs(files, ("latin", "1+2+3+4+5", 31))
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
+    draw(tmp_path / "p.svg", files, "--force")
     assert " ± " not in (tmp_path / "p.svg").read_text("utf-8"), "one language has no spread"
     add_runs(files, ("czech", "1+2+3+4+5", 54))
-    compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}", "--force")
+    draw(tmp_path / "p.svg", files, "--force")
     assert "<!-- votes: +2.50 ± 1.50 -->" in (tmp_path / "p.svg").read_text("utf-8")
 
 
-def test_a_picture_needs_matplotlib(files, tmp_path, compare, monkeypatch):
+def test_a_picture_needs_matplotlib(files, tmp_path, draw, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    process = compare("sigmorphon2017", *files, f"--plot={tmp_path / 'p.svg'}")
-    assert process.returncode == 2 and "pictures need matplotlib: pip install matplotlib" in process.stderr
-    assert process.stdout == "" and not (tmp_path / "p.svg").exists()
+    done = draw(tmp_path / "p.svg", files)
+    assert done.returncode == 2 and "pictures need matplotlib: pip install matplotlib" in done.stderr
+    assert done.stdout == "" and not (tmp_path / "p.svg").exists()
 
 
-@pytest.mark.parametrize("flags, message", [
-    (["--plot=nowhere/p.svg"], "cannot write nowhere/p.svg"),
-    (["--plot=p.xyz"], "--plot takes a file .svg or .png"),
-    (["--plot=p.svg", "--setting=high"], "--setting takes low or medium, not 'high'"),
-    (["--setting=low"], "--setting belongs to --plot"),
+@pytest.mark.parametrize("picture, flags, message", [
+    ("nowhere/p.svg", [], "cannot write nowhere/p.svg"),
+    ("p.xyz", [], "FILE is a picture .svg or .png, not 'p.xyz'"),
+    ("p.svg", ["--setting=high"], "--setting takes low or medium, not 'high'"),
+    ("p.svg", ["--setting=medium"], "nothing to draw: no runs of CA-D, CA-R or CA-RM in medium"),
 ])
-def test_a_picture_that_cannot_be_drawn(files, tmp_path, flags, message, compare):
-    pytest.importorskip("matplotlib")
-    process = compare("sigmorphon2017", *files, *flags)
-    assert process.returncode == 2 and message in process.stderr and process.stdout == ""
-    assert "Traceback" not in process.stderr
+def test_a_picture_that_cannot_be_drawn(files, tmp_path, picture, flags, message, draw, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = draw(picture, files, *flags)
+    assert done.returncode == 2 and message in done.stderr and done.stdout == ""
+    assert not (tmp_path / "p.svg").exists()
+
+
+def test_scripts_start_from_any_folder_and_end_with_a_message(tmp_path):
+    """A message and exit code 2, no traceback."""
+    for name, arguments in (("compare", ["celex"]), ("against", ["celex", "x"]), ("cost", ["celex"]),
+                            ("picture", ["celex", "p.svg"])):
+        command = [sys.executable, ROOT / "experiments" / "analysis" / f"{name}.py", *arguments, "nowhere"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2 and done.stderr.startswith(f"{name}.py: error: cannot read"), done.stderr
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("content, message", [
     ("", "does not have the columns setting, system"),
     ("a\tb\n", "does not have the columns setting, system"),
-    (PUBLISHED.replace("20.0", "many"), "line 2: accuracy or sd is no number"),
-    (PUBLISHED.replace("20.0", "nan"), "line 2: accuracy or sd is no number"),
-    (PUBLISHED.replace("20.0", "-"), "line 2: not a figure of"),
-    (PUBLISHED.replace("single", "double"), "line 2: not a figure of"),
-    (PUBLISHED + "low\n", "line 8: accuracy or sd is no number"),
-    (PUBLISHED + PUBLISHED.splitlines()[1] + "\n", "line 8: the same figure as in a line above"),
+    (PUBLISHED.replace("20.0", "many"), "line 2: accuracy or sd is not a number"),
+    (PUBLISHED.replace("20.0", "nan"), "line 2: accuracy or sd is not a number"),
+    (PUBLISHED.replace("20.0", "-"), "line 2: kind is neither single nor ensemble, or the accuracy is missing"),
+    (PUBLISHED.replace("single", "double"), "line 2: kind is neither single nor ensemble, or the accuracy is missing"),
+    (PUBLISHED + "low\n", "line 8: accuracy or sd is not a number"),
+    (PUBLISHED + PUBLISHED.splitlines()[1] + "\n", "line 8: repeats a line above"),
 ])
 def test_a_published_file_that_is_none(files, content, message, compare):
     path = files[1].partition("=")[2]
@@ -266,6 +288,18 @@ def test_a_published_file_that_is_none(files, content, message, compare):
     process = compare("sigmorphon2017", *files)
     assert process.returncode == 2 and message in process.stderr and process.stdout == ""
     assert path in process.stderr
+
+
+def test_a_comparison_for_machines_has_a_title_for_each_grid(tmp_path, capsys):
+    add_run(tmp_path / "task1" / "ca-d" / "russian" / "1", 90.0, cpu_seconds=75)
+    for language, seed, accuracy in (("russian", 2, 92.0), ("german", 1, 95.0), ("german", 2, 96.0), ("turkish", 1, 8)):
+        add_run(tmp_path / "task1" / "ca-d" / language / str(seed), accuracy)
+    done = run_script(capsys, "compare", "sigmorphon2016", tmp_path, "--format=tsv")
+    titled = [part.splitlines() for part in done.stdout.split("# ")[1:]]
+    grids = {part[0]: [line.split("\t") for line in part[1:]] for part in titled}
+    assert grids["How much seeds differ"] == [["setting", "system", "languages (and folds)", "sd"],
+                                              ["task1", "CA-D", "2", "1.12"]]
+    assert grids["How long the runs took"][1] == ["task1", "CA-D", "dynet", "5", "7.0", "1.5", "1.5", "1.5", "1.2", "1"]
 
 
 @needs_shared
@@ -280,7 +314,7 @@ def test_every_model_of_a_table_is_found_among_the_published_results(name, tmp_p
     language = next(iter(table.languages))
     runs = [Run(system.setting, system.model, language, "0", "1", 1, 1.0, 1.0, 0, 0, 0, 50.0, "dynet", "-")
             for system in table.systems if system.row != "-"]
-    found = comparisons(table, load_published(table, tmp_path / name / "published.tsv"), runs)
+    found = language_figures(table, load_published(table, tmp_path / name / "published.tsv"), runs)
     assert len(found) == len(runs) > 0 and all(each.published for each in found)
     kept = ROOT / "experiments" / name / "published.tsv"
     assert (tmp_path / name / "published.tsv").read_bytes() == kept.read_bytes()

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash
 SCRIPT = f"source <({shlex.quote(sys.executable)} -m il_morph completion bash)"
 
 
-def completed(*words: str, folder=ROOT) -> list:
+def completed(*words: str, folder=ROOT, script="") -> list:
     """What bash offers for the last of these words."""
-    line = f"""{SCRIPT}; cd {shlex.quote(str(folder))}
+    line = f"""{script or completion.bash_script()}\ncd {shlex.quote(str(folder))}
         COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}
         [ "$(complete -p il-morph)" = "complete -F _il_morph il-morph" ] && _il_morph
         printf '%s\\n' "${{COMPREPLY[@]}}" """
@@ -26,7 +26,7 @@ def completed(*words: str, folder=ROOT) -> list:
 
 
 def test_commands_are_completed():
-    assert completed("il-morph", "tr") == ["train"]
+    assert completed("il-morph", "tr", script=SCRIPT) == ["train"]
     assert set(COMMANDS) <= set(completed("il-morph", ""))
 
 

@@ -8,6 +8,7 @@ from il_morph.data.formats import Sample
 from il_morph.engines.native import kernels_numpy
 from il_morph.engines.native.batch import Batch
 from il_morph.engines.native.network import NativeNetwork
+from tests.cli import crossed
 from tests.native_plans import KINDS, Planned
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_model
 
@@ -64,11 +65,10 @@ def close(ours, others, tolerance):
         assert np.abs(ours[name] - others[name]).max() <= tolerance * scale + 1e-9, name
 
 
-@pytest.mark.parametrize("settings", ONE_LAYER.values(), ids=ONE_LAYER)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("settings, kind", crossed(ONE_LAYER, KINDS))
 def test_gradients_are_finite_differences_of_the_loss(settings, kind):
     """In float64, along random directions of each weight."""
-    model = random_model(scale=0.5, **settings)
+    model = random_model(scale=0.5, **ONE_LAYER[settings])
     network, instances = native(model, dtype=np.float64), samples_of(model)
     _, gradients = loss_and_gradients(network, kind, instances)
     generator, step = np.random.RandomState(1), 1e-5

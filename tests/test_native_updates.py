@@ -10,6 +10,7 @@ from il_morph.engines.native import kernels_numpy
 from il_morph.engines.native.learner import NativeLearner
 from il_morph.engines.native.optimizers import RULES
 from il_morph.model.settings import TrainingSettings
+from tests.cli import crossed
 from tests.native_plans import Planned
 from tests.random_models import SETTINGS, random_model
 from tests.test_native_gradients import compiled_kernels, samples_of
@@ -80,8 +81,8 @@ def test_a_hundred_updates_are_those_of_dynet(optimization, size, kernels):
     assert difference(learner.weights(), model.weights) > 0.02
 
 
-@pytest.mark.parametrize("settings", ["vanilla", "untied", "bag of features", "avm", "hard"])
-@pytest.mark.parametrize("kind", ["softmax-margin", "mle", "mrt"])
+@pytest.mark.parametrize("settings, kind", crossed(["vanilla", "untied", "bag of features", "avm", "hard"],
+                                                   ["softmax-margin", "mle", "mrt"]))
 def test_a_hundred_updates_of_other_models_are_those_of_dynet(settings, kind):
     learner, stock, _ = train_both(random_model(scale=0.3, **SETTINGS[settings]), kind, kernels_numpy, 100)
     assert difference(learner.weights(), stock.weights()) < 1e-4

@@ -13,6 +13,7 @@ from il_morph.evaluation.edits import edit_steps, edits
 from il_morph.evaluation.entries import read_gold, read_predictions
 from il_morph.evaluation.scores import evaluate
 from il_morph.evaluation.voting import vote
+from il_morph.report import runs_page
 from il_morph.reproduction.run_list import measured
 from il_morph.reproduction.runs import Run
 from tests.cli import SHORT, SMALL, TRAIN, as_2017, error_of
@@ -64,6 +65,12 @@ def report(path, *arguments) -> Page:
     return Page(path.read_text(encoding="utf-8"))
 
 
+@pytest.fixture(autouse=True)
+def no_curves(monkeypatch):
+    """Drawing takes longest."""
+    monkeypatch.setattr(runs_page, "learning_curves", lambda runs: b"<svg/>" if any(r.epochs for r in runs) else None)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     return made_run(tmp_path_factory.mktemp("made"))
@@ -101,7 +108,8 @@ def test_the_figures_of_a_report_are_those_of_evaluate(made, tmp_path):
     assert "lemma seen, features seen 8" in page.rows and "16 and more 2" in page.rows
 
 
-def test_a_report_is_one_file_with_a_policy_and_no_markup_from_the_data(made, tmp_path):
+def test_a_report_is_one_file_with_a_policy_and_no_markup_from_the_data(made, tmp_path, monkeypatch):
+    monkeypatch.undo()  # with curves
     page = report(tmp_path / "page.html", made)
     assert all(attributes["src"].startswith("data:image/svg+xml;base64,") for attributes, _ in page.all("img"))
     assert len(page.all("img")) == 1

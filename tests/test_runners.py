@@ -448,7 +448,7 @@ def vote_of_two(first, second):
 @pytest.mark.parametrize("table, setting, report, columns, average", [
     ("sigmorphon2016", "task1", "ensemble", ["RU", "DE"], "Avg"),
     pytest.param("sigmorphon2017", "low", "ensemble", [], "low", marks=pytest.mark.slow),
-    ("celex", "0500", "mean", ["13SIA", "rP"], "Avg"),
+    pytest.param("celex", "0500", "mean", ["13SIA", "rP"], "Avg", marks=pytest.mark.slow),
     pytest.param("lemmatization", "wicentowski", "mean", ["EN", "GA"], "Avg", marks=pytest.mark.slow),
 ])
 def test_from_end_to_end(tmp_path, table, setting, report, columns, average):
@@ -539,7 +539,8 @@ def test_force_trains_again_and_votes_again(tmp_path):
 
 
 @pytest.mark.parametrize("content, force, code", [
-    (b"", [], 0), (b"PK\x03\x04 cut off", [], 0), (FOREIGN, [], 1), (FOREIGN, ["--force"], 0)])
+    (b"", [], 0), *(pytest.param(*values, marks=pytest.mark.slow) for values in (
+        (b"PK\x03\x04 cut off", [], 0), (FOREIGN, [], 1), (FOREIGN, ["--force"], 0)))])
 def test_a_checkpoint_that_nobody_can_go_on_from_is_no_dead_end(tmp_path, content, force, code):
     """What a power failure has left starts over; what another version may have left does so with --force."""
     make_data("sigmorphon2016", tmp_path / "data")
@@ -661,7 +662,8 @@ def processes_of(folder):
             if f"{folder}/" in command and not state.startswith("Z") and int(pid) != os.getpid()]
 
 
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+@pytest.mark.parametrize("number, code", [
+    (signal.SIGINT, 130), pytest.param(signal.SIGTERM, 130, marks=pytest.mark.slow)])
 def test_ctrl_c_ends_the_children(tmp_path, number, code):
     make_data("sigmorphon2016", tmp_path / "data")
     process = start_script(tmp_path, *SELECTION, "--seeds=1,2", "--jobs=2", *ENDLESS)
@@ -819,6 +821,7 @@ def test_a_terminal_shows_a_bar_and_what_runs_now(tmp_path):
     assert max(len(line) for screen in screens for line in screen.split("\r\n")) <= 110
 
 
+@pytest.mark.slow
 def test_the_table_is_made_by_one_process_at_a_time(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     options = ["--models=ca-d", "--languages=german", "--seeds=1,2", *SMALL]

@@ -19,7 +19,9 @@ from il_morph.runs.seeds import as_text
 from tests.cli import DEV, ROOT, SMALL, TEST, TRAIN, Run, as_2017, error_of
 from tests.cli import il_morph as run_il_morph
 
-NATIVE = [flag for flag in SMALL if not flag.startswith("--dynet")] + ["--engine=native", "--epochs=2"]
+pytestmark = pytest.mark.usefixtures("numpy_kernels")
+
+NATIVE = [flag for flag in SMALL if not flag.startswith("--dynet")] + ["--model=ca-d", "--engine=native", "--epochs=2"]
 SAMPLES = [*TRAIN, *DEV, *TEST, ("run", "V;PRS", "runs"), ("pen", "N;PL", "pens"), ("cup", "N;PL", "cups")]
 
 
@@ -141,7 +143,7 @@ def test_split_flags_need_one_file(data, results, capsys):
 # Several seeds
 
 @pytest.fixture(scope="module")
-def seeds(data, tmp_path_factory):
+def seeds(data, tmp_path_factory, numpy_kernels):
     """The folder of three seeds, and what the command said."""
     folder = tmp_path_factory.mktemp("seeds") / "results"
     done = run_il_morph("train", *NATIVE, "--seeds=1,3-4", "--jobs=2", f"--test-path={data('test')}", data("train"),

@@ -160,7 +160,7 @@ def test_batches_shrink_to_what_memory_allows(monkeypatch, width):
 def test_long_files_take_no_more_memory_than_short_ones(folder, monkeypatch):
     monkeypatch.setattr(streaming, "BLOCK", 1 << 13)
     predictor, peaks = Predictor.load(folder), []
-    for lines in (4_000, 24_000):
+    for lines in (2_000, 10_000):
         (folder / "long").write_text("walk\t\tV;PST\n" * lines)
         stream = DataStream(folder / "long", ReadOptions(expected=predictor.format))
         tracemalloc.start()
@@ -195,7 +195,8 @@ def test_exit_codes_are_those_of_the_texts():
     assert (commands.BAD_INPUT, commands.INTERRUPTED, commands.BROKEN_PIPE) == (2, 130, 141)
 
 
-@pytest.mark.parametrize("megabytes", [40, 90, 140, 180, 250, 350, 450])
+@pytest.mark.parametrize("megabytes", [
+    40, *(pytest.param(size, marks=pytest.mark.slow) for size in (90, 140, 180, 250, 350)), 450])
 def test_any_limit_to_memory_is_kept_or_said(folder, megabytes):
     """Whatever library does not get its memory: the work is done, or a message and nothing half-written."""
     (folder / "train").write_text(LINES * 3)

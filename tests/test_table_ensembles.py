@@ -10,7 +10,7 @@ from il_morph.data.formats import SIGMORPHON2016
 from il_morph.errors import InputError
 from il_morph.reproduction.ensembles import finished_seeds, make_ensembles, vote
 from il_morph.reproduction.paper_tables import load_table
-from il_morph.reproduction.run_list import add_measured, read_runs
+from il_morph.reproduction.run_list import add_runs, already_listed, read_runs
 from il_morph.run_folder import ResultsTree, RunFolder
 from tests.table_output import tsv_rows
 
@@ -175,5 +175,5 @@ def test_the_vote_of_sgm17top_knows_its_members(tree, tmp_path, capsys):
     assert (row["models"], row["seeds"]) == ("8", "1+2")
     main(["table", "sigmorphon2017", str(results.root), f"--measured={listed}"])
     changed = replace(next(run for run in read_runs(table, listed) if run.model == "haem-crp"), test_greedy=50.0)
-    models = {run.model for run in add_measured(table, listed, [changed]) if run.voters > 1}
+    models = {run.model for run in add_runs(table, already_listed(table, listed), [changed]) if run.voters > 1}
     assert models == {"hacm", "hacm-crp", "hacm-dumb", "haem-dumb"}

@@ -8,11 +8,11 @@ import pytest
 
 from il_morph.commands import main
 from il_morph.errors import InputError
-from il_morph.reproduction.comparisons import compare, system_figures
+from il_morph.reproduction.figures import language_figures, table_line
 from il_morph.reproduction.paper_tables import NAMES, load_table
 from il_morph.reproduction.published import SINGLE, load_published
 from il_morph.reproduction.run_list import measured, read_runs
-from tests.cli import error_of
+from tests.cli import ROOT, error_of
 from tests.shared import needs_shared, reference_rows
 from tests.table_output import figures_by_column, tsv_rows
 
@@ -163,10 +163,10 @@ def test_languages_weigh_the_same_whatever_their_number_of_runs(tmp_path):
     (tmp_path / "measured.tsv").write_text(text)
     runs = read_runs(table, tmp_path / "measured.tsv")
     assert {run.engine for run in runs} == {"dynet"}, "a list from when there was one engine"
-    figures = system_figures(table, compare(table, load_published(table), runs), "ca", "Avg")
-    assert figures.reported.ours == pytest.approx((65.0 + 95.0) / 2)
-    assert figures.single_sd is None, "only fold 0 has both languages"
-    assert len(figures.reported.comparisons) == 2 < figures.groups and not figures.complete
+    line = table_line(table, language_figures(table, load_published(table), runs), "ca", "Avg")
+    assert line.reported.ours == pytest.approx((65.0 + 95.0) / 2)
+    assert line.single_sd is None, "only fold 0 has both languages"
+    assert len(line.reported.figures) == 2 < line.groups and not line.complete
 
 
 def test_models_outside_the_paper_come_under_their_own_name(capsys, tmp_path):
@@ -318,7 +318,7 @@ def test_a_folder_that_cannot_be_read_is_named(results2016, capsys, monkeypatch)
 @pytest.mark.parametrize("table, place, what", [
     ("sigmorphon2016", "task1/ca-d/klingon/1", "klingon is not a language of sigmorphon2016"),
     ("celex", "0500/ca-d/rP-pA/7/1", "7 is not a fold of celex, which has 0, 1, 2, 3, 4"),
-    ("sigmorphon2016", "task1/ca-d\tx\ny/russian/1", "'ca-d\\tx\\ny' is no name of a model"),
+    ("sigmorphon2016", "task1/ca-d\tx\ny/russian/1", "'ca-d\\tx\\ny' is not a model name"),
 ])
 def test_a_run_of_something_that_the_table_does_not_have(tmp_path, capsys, table, place, what):
     add_run(tmp_path / place, 50.0)
@@ -388,6 +388,23 @@ def test_runs_listed_earlier_are_kept_unless_made_again(tmp_path, capsys):
     assert runs[0].epochs == 8, "the run made again"
 
 
+def test_listed_runs_that_are_replaced_or_dropped_are_named(tmp_path, capsys):
+    listed = tmp_path / "measured.tsv"
+    for folder, accuracy in (("first", 90.0), ("second", 91.0)):
+        for seed, figure in (("1", accuracy), ("2", 92.0)):
+            add_run(tmp_path / folder / "task1" / "ca-d" / "russian" / seed, figure)
+        if folder == "first":
+            add_ensemble(tmp_path / folder / "task1" / "ca-d" / "russian" / "1+2", 93.0)
+        assert main(["table", "sigmorphon2016", str(tmp_path / folder), f"--measured={listed}"]) == 0
+        said = capsys.readouterr().err.splitlines()
+        assert said == ([] if folder == "first" else [
+            f"il-morph table: {listed}: task1 ca-d russian - 1 was listed with other figures and is replaced",
+            f"il-morph table: {listed}: task1 ca-d russian - 1+2 is dropped: one of its members came out differently, "
+            "or more seeds have voted"])
+    assert main(["table", "sigmorphon2016", str(listed), f"--measured={listed}"]) == 0
+    assert capsys.readouterr().err == "", "the same runs again are no news"
+
+
 def test_a_vote_whose_member_came_out_differently_is_listed_no_more(tmp_path, capsys):
     listed = tmp_path / "measured.tsv"
     for folder, accuracy in (("first", 90.0), ("second", 91.0)):
@@ -414,7 +431,7 @@ def test_a_run_listed_twice_is_named(results2016, tmp_path):
     table = load_table("sigmorphon2016")
     text = measured(read_runs(table, results2016))
     (tmp_path / "measured.tsv").write_text(text + text.splitlines(keepends=True)[1])
-    with pytest.raises(InputError, match="measured.tsv, line 9: the same run as in a line above"):
+    with pytest.raises(InputError, match="measured.tsv, line 9: repeats the run of a line above"):
         read_runs(table, tmp_path / "measured.tsv")
 
 
@@ -507,7 +524,8 @@ def test_all_tables_in_one(results2016, full_celex, tmp_path, capsys):
     assert len(lines) == 3 + 3, "header, two rows, an empty line and the legend"
     assert len(text(capsys, "all", root, "--models=ca-r").splitlines()) == 5
     assert "there are no runs of 'ha'" in error_of(capsys, "table", "all", str(root), "--models=ha")
-    assert "--compare belongs to one table" in error_of(capsys, "table", "all", str(root), "--compare")
+    for flag in ("--by-language", "--measured=x"):
+        assert f"{flag.split('=')[0]} belongs to one table" in error_of(capsys, "table", "all", str(root), flag)
     assert "none of sigmorphon2016" in error_of(capsys, "table", "all", str(tmp_path / "nowhere"))
 
 
@@ -518,7 +536,8 @@ def test_all_tables_in_one_show_single_models_where_there_are_no_votes_and_singl
     shown = text(capsys, "all", tmp_path)
     row = f"sigmorphon2016 CA-D single models 90.0 {theirs:.1f} {90 - theirs:+.1f} 1 of 10 1 of 50"
     assert row in [" ".join(line.split()) for line in shown.splitlines()]
-    assert "Not shown, as there are single models here and votes there: sigmorphon2017 low CA-R." in shown
+    assert ("Not shown, because ours are single models and the published figures votes: "
+            "sigmorphon2017 low CA-R.") in shown
 
 
 def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):
@@ -527,19 +546,17 @@ def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):
     assert "same file" in message and not same.exists()
 
 
-@pytest.mark.parametrize("flag, name", [("--output", "table.md"), ("--plot", "table.svg")])
-def test_a_file_is_only_overwritten_with_force(results2016, tmp_path, capsys, flag, name):
-    pytest.importorskip("matplotlib")
-    precious = tmp_path / name
+def test_a_file_is_only_overwritten_with_force(results2016, tmp_path, capsys):
+    precious = tmp_path / "table.md"
     precious.write_text("precious")
-    command = ["table", "sigmorphon2016", str(results2016), f"{flag}={precious}"]
+    command = ["table", "sigmorphon2016", str(results2016), f"--output={precious}"]
     assert f"{precious} exists already" in error_of(capsys, *command) and precious.read_text() == "precious"
     assert main([*command, "--force"]) == 0
-    assert precious.stat().st_size > len("precious")
+    assert precious.read_text(encoding="utf-8") == text(capsys, "sigmorphon2016", results2016)
 
 
 @pytest.mark.parametrize("name, flags", [
-    ("celex", []), ("celex", ["--force"]), ("celex", ["--force", "--compare"]), ("all", ["--force"])])
+    ("celex", []), ("celex", ["--force"]), ("celex", ["--force", "--by-language"]), ("all", ["--force"])])
 def test_no_table_is_written_over_what_it_is_made_from(full_celex, tmp_path, capsys, name, flags):
     listed = tmp_path / "celex" / "measured.tsv"
     listed.parent.mkdir()
@@ -550,14 +567,13 @@ def test_no_table_is_written_over_what_it_is_made_from(full_celex, tmp_path, cap
     assert listed.read_bytes() == content
 
 
-def test_no_table_is_written_over_what_it_is_compared_with(full_celex, tmp_path, capsys):
-    listed = tmp_path / "other.tsv"
+def test_no_table_is_written_over_its_input_under_another_name(full_celex, tmp_path, capsys):
+    listed, link = tmp_path / "other.tsv", tmp_path / "link"
     listed.write_text(measured(read_runs(load_table("celex"), full_celex)))
-    content, link = listed.read_bytes(), tmp_path / "link"
     link.symlink_to(listed)
-    for flag in ("--against", "--published"):
-        message = error_of(capsys, "table", "celex", str(full_celex), f"{flag}={listed}", f"--output={link}", "--force")
-        assert f"{link} is an input: the table is made from it" in message and listed.read_bytes() == content
+    content = listed.read_bytes()
+    message = error_of(capsys, "table", "celex", str(listed), f"--output={link}", "--force")
+    assert f"{link} is an input: the table is made from it" in message and listed.read_bytes() == content
 
 
 @pytest.mark.parametrize("name", ["f.stats", "f.model", "commit"])
@@ -582,7 +598,7 @@ def test_a_dash_is_standard_output(full_celex, tmp_path, capsys, monkeypatch, na
     assert not (tmp_path / "-").exists()
 
 
-@pytest.mark.parametrize("flag", ["--output", "--plot", "--measured"])
+@pytest.mark.parametrize("flag", ["--output", "--measured"])
 def test_an_empty_name_of_a_file_is_refused(results2016, capsys, flag):
     assert f"{flag} is empty: give a file" in error_of(capsys, "table", "sigmorphon2016", str(results2016), f"{flag}=")
 
@@ -637,15 +653,12 @@ def test_languages_for_machines(results2016, capsys):
         "vote", "93.0000", "1+2", "92.3614", "0.6386", "dynet+native")
 
 
-def test_a_comparison_for_machines_has_a_title_for_each_grid(results2016, capsys):
-    main(["table", "sigmorphon2016", str(results2016), "--compare", "--format=tsv"])
-    titled = [part.splitlines() for part in capsys.readouterr().out.split("# ")[1:]]
-    grids = {part[0]: [line.split("\t") for line in part[1:]] for part in titled}
-    assert grids["How much seeds differ"] == [["setting", "system", "languages (and folds)", "sd"],
-                                              ["task1", "CA-D", "2", "1.12"]]
-    assert grids["How long the runs took"][1] == ["task1", "CA-D", "dynet", "5", "7.0", "1.5", "1.5", "1.5", "1.2", "1"]
-
-
-def test_compare_has_all_languages(results2016, capsys):
-    assert "leave --by-language out" in error_of(
-        capsys, "table", "sigmorphon2016", str(results2016), "--compare", "--by-language")
+@pytest.mark.parametrize("flag, script", [
+    ("--compare", "compare.py"), ("--published=x.tsv", "compare.py"), ("--seed=1", "compare.py"),
+    ("--against=x.tsv", "against.py"), ("--hours", "cost.py"), ("--plot=x.svg", "picture.py"),
+    ("--setting=low", "picture.py")])
+def test_flags_of_version_2_say_which_script_has_them_now(results2016, capsys, flag, script):
+    name = flag.split("=")[0]
+    for argv in (["table", "sigmorphon2016", str(results2016), flag], ["table", name, "all", "x"]):
+        assert error_of(capsys, *argv) == f"{name} is now experiments/analysis/{script}\n"
+    assert (ROOT / "experiments" / "analysis" / script).exists()

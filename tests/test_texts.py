@@ -20,7 +20,8 @@ def update(*arguments):
 
 def test_tables_and_pictures_are_up_to_date():
     """If not: python experiments/tools/update.py."""
-    pytest.importorskip("matplotlib")
+    for package in ("matplotlib", "pandas", "scipy"):
+        pytest.importorskip(package)
     done = update("--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

@@ -169,8 +169,8 @@ def decoder_width(run) -> int:
     return run.weights["decoder.0.x2i"].shape[1]
 
 
-def test_sizes(train):
-    run = train("--input=5", "--feat-input=3", "--enc-hidden=6", "--dec-hidden=7")
+def test_sizes(known):
+    run = known("--input=5", "--feat-input=3", "--enc-hidden=6", "--dec-hidden=7")
     number = len(run.model.vocabulary.actions)
     assert run.weights["characters"].shape == (number, 5)
     assert run.weights["features"].shape == (1 + 4, 3)
@@ -181,44 +181,44 @@ def test_sizes(train):
 
 
 @pytest.mark.parametrize("cell", [[], ["--vanilla-lstm"]])
-def test_layers(train, cell):
-    one, more = train(*cell), train(*cell, "--enc-layers=2", "--dec-layers=3")
+def test_layers(known, cell):
+    one, more = known(*cell), known(*cell, "--enc-layers=2", "--dec-layers=3")
     assert "encoder_forward.1.x2i" not in one.weights and "decoder.1.x2i" not in one.weights
     for name in ("encoder_forward.1.x2i", "encoder_backward.1.x2i", "decoder.1.x2i", "decoder.2.x2i"):
         assert more.weights[name].shape == (8, 8)
     assert "encoder_forward.2.x2i" not in more.weights and "decoder.3.x2i" not in more.weights
 
 
-def test_all_layers_learn(train):
+def test_all_layers_learn(known):
     """The weights of two seeds agree nowhere, those of two lengths of training neither."""
     flags = ["--enc-layers=2", "--dec-layers=2", "--mlp=5", "--pick-loss"]
-    short, long = train(*flags, "--epochs=1"), train(*flags, "--epochs=3")
+    short, long = known(*flags, "--epochs=1"), known(*flags, "--epochs=3")
     assert long.stats["training"]["best_epoch"] > 0
     unchanged = [name for name, weight in short.weights.items() if np.array_equal(weight, long.weights[name])]
     assert unchanged == []
 
 
-def test_vanilla_lstm(train):
-    coupled, vanilla = train(), train("--vanilla-lstm")
+def test_vanilla_lstm(known):
+    coupled, vanilla = known(), known("--vanilla-lstm")
     assert {"decoder.0.c2i", "decoder.0.x2c"} <= set(coupled.weights)
     assert {"decoder.0.x2f", "decoder.0.x2g"} <= set(vanilla.weights)
     assert not {"decoder.0.c2i", "decoder.0.x2c"} & set(vanilla.weights)
     assert vanilla.losses != coupled.losses
 
 
-def test_mlp_and_its_nonlinearity(train):
-    relu, tanh = train("--mlp=5", "--nonlin=ReLU"), train("--mlp=5", "--nonlin=tanh")
+def test_mlp_and_its_nonlinearity(known):
+    relu, tanh = known("--mlp=5", "--nonlin=ReLU"), known("--mlp=5", "--nonlin=tanh")
     number = len(relu.model.vocabulary.actions)
     assert relu.weights["hidden.W"].shape == (5, 8)
     assert relu.weights["output.W"].shape == (number, 5)
     assert relu.losses != tanh.losses
-    plain, plain_tanh = train("--mlp=0"), train("--mlp=0", "--nonlin=tanh")
+    plain, plain_tanh = known("--mlp=0"), known("--mlp=0", "--nonlin=tanh")
     assert "hidden.W" not in plain.weights
     assert plain.losses == plain_tanh.losses
 
 
-def test_bag_of_features(train):
-    embedded, bag = train(), train("--feat-input=0")
+def test_bag_of_features(known):
+    embedded, bag = known(), known("--feat-input=0")
     assert not {"features", "pos"} & set(bag.weights)
     assert decoder_width(embedded) == 8 + 8 + 4 + 4 * 4 + 8
     assert decoder_width(bag) == 8 + 8 + 6 + 8  # V, N and four more features
@@ -229,22 +229,22 @@ def log_probability(run, lemma, tag) -> float:
     return predictor.hypotheses([Sample(lemma, tag, None)], 1)[0][0].log_probability
 
 
-def test_lucky_w_is_the_weight_of_a_feature_that_is_present(train):
-    none, some = train("--feat-input=0", "--lucky-w=0"), train("--feat-input=0", "--lucky-w=0.5")
+def test_lucky_w_is_the_weight_of_a_feature_that_is_present(known):
+    none, some = known("--feat-input=0", "--lucky-w=0"), known("--feat-input=0", "--lucky-w=0.5")
     assert log_probability(none, "walk", "V;PST") == log_probability(none, "walk", "N;PL")
     assert log_probability(some, "walk", "V;PST") != log_probability(some, "walk", "N;PL")
-    assert train("--feat-input=0").losses != some.losses
+    assert known("--feat-input=0").losses != some.losses
 
 
-def test_attributes_share_a_slot(train):
+def test_attributes_share_a_slot(known):
     """tense=PST and tense=PRS, num=PL and num=SG: two slots instead of four."""
-    plain, avm = train(layout="2016"), train("--avm-feat-format", layout="2016")
+    plain, avm = known(layout="2016"), known("--avm-feat-format", layout="2016")
     assert decoder_width(plain) - decoder_width(avm) == 2 * 4
     assert avm.model.vocabulary.attributes.symbols == ["tense", "num"]
 
 
-def test_pos_embeddings(train):
-    default, with_pos, without = train(), train("--pos-emb"), train("--no-pos-emb")
+def test_pos_embeddings(known):
+    default, with_pos, without = known(), known("--pos-emb"), known("--no-pos-emb")
     assert default.model_bytes == with_pos.model_bytes
     assert with_pos.model.vocabulary.pos.symbols[1:] == ["V", "N"]
     assert "pos" not in without.weights
@@ -252,14 +252,14 @@ def test_pos_embeddings(train):
     assert decoder_width(without) == 8 + 8 + 6 * 4 + 8
 
 
-def test_pos_embeddings_without_features(train):
-    assert "pos" not in train(layout="plain").weights
-    assert "pos" in train("--pos-emb", layout="plain").weights
+def test_pos_embeddings_without_features(known):
+    assert "pos" not in known(layout="plain").weights
+    assert "pos" in known("--pos-emb", layout="plain").weights
 
 
-def test_parameter_tying(train):
-    tied, also_tied = train(), train("--param-tying")
-    untied = train("--no-param-tying", "--input=6", "--action-input=10")
+def test_parameter_tying(known):
+    tied, also_tied = known(), known("--param-tying")
+    untied = known("--no-param-tying", "--input=6", "--action-input=10")
     assert tied.model_bytes == also_tied.model_bytes
     assert "actions" not in tied.weights
     vocabulary = untied.model.vocabulary
@@ -269,15 +269,15 @@ def test_parameter_tying(train):
     assert "n" in vocabulary.actions and "n" not in vocabulary.characters  # only in the output oxen
 
 
-def test_tag_wraps(train):
-    both, close = train("--tag-wraps=both"), train("--tag-wraps=close")
+def test_tag_wraps(known):
+    both, close = known("--tag-wraps=both"), known("--tag-wraps=close")
     sample = Sample("dog", "N;PL", "dogs")
     wrapped, closed = (run.model.vocabulary.instance(sample) for run in (both, close))
     assert (len(wrapped.buffer), wrapped.start) == (5, 1)
     assert (len(closed.buffer), closed.start) == (4, 0)
     assert wrapped.buffer[1:] == closed.buffer
     assert both.losses != close.losses
-    assert both.model_bytes == train().model_bytes
+    assert both.model_bytes == known().model_bytes
 
 
 # Training
@@ -286,46 +286,46 @@ def difference(one, other) -> float:
     return max(float(np.abs(weight - other.weights[name]).max()) for name, weight in one.weights.items())
 
 
-def test_every_optimiser_updates_in_its_own_way(train):
-    runs = {name: train(f"--optimization={name}") for name in DECLARED["optimization"].metadata["choices"]}
-    assert runs["ADADELTA"].model_bytes == train().model_bytes
+def test_every_optimiser_updates_in_its_own_way(known):
+    runs = {name: known(f"--optimization={name}") for name in DECLARED["optimization"].metadata["choices"]}
+    assert runs["ADADELTA"].model_bytes == known().model_bytes
     names = list(runs)
     for position, one in enumerate(names):
         for other in names[position + 1:]:
             assert difference(runs[one], runs[other]) > 1e-5, (one, other)
 
 
-def test_l2_makes_the_weight_matrices_smaller(train):
+def test_l2_makes_the_weight_matrices_smaller(known):
     def size(run):
         return sum(float((weight ** 2).sum()) for name, weight in run.weights.items()
                    if name.endswith(("W", "x2i", "h2i")))
 
     flags = ["--optimization=SGD", "--il-beta=1"]
-    without, little, much = train(*flags), train(*flags, "--l2=0.01"), train(*flags, "--l2=0.1")
+    without, little, much = known(*flags), known(*flags, "--l2=0.01"), known(*flags, "--l2=0.1")
     assert size(much) < size(little) < size(without)
-    assert without.model_bytes == train(*flags, "--l2=0").model_bytes
+    assert without.model_bytes == known(*flags, "--l2=0").model_bytes
 
 
-def test_dropout_changes_training_but_not_decoding(train):
-    without, dropped = train(), train("--dropout=0.5")
-    assert without.model_bytes == train("--dropout=0").model_bytes
+def test_dropout_changes_training_but_not_decoding(known):
+    without, dropped = known(), known("--dropout=0.5")
+    assert without.model_bytes == known("--dropout=0").model_bytes
     assert dropped.losses != without.losses
     lines = dropped.predictions("greedy.dev")
     predicted = il_morph.load(dropped.model_path).predict([(lemma, tag) for lemma, _, tag in lines], beam_width=1)
     assert predicted == [form for _, form, _ in lines]
 
 
-def test_batch_size(train):
+def test_batch_size(known):
     """Ten samples: ten updates, one update; more than all samples are one batch."""
-    one, half, whole, more = (train(f"--batch-size={size}") for size in (1, 5, 10, 11))
+    one, half, whole, more = (known(f"--batch-size={size}") for size in (1, 5, 10, 11))
     assert difference(one, half) > 1e-5
     assert difference(half, whole) > 1e-5
     assert difference(whole, more) == 0
-    assert one.model_bytes == train().model_bytes
+    assert one.model_bytes == known().model_bytes
 
 
-def test_epochs(train):
-    assert [len(train(f"--epochs={epochs}").log) for epochs in (1, 2)] == [1, 2]
+def test_epochs(known):
+    assert [len(known(f"--epochs={epochs}").log) for epochs in (1, 2)] == [1, 2]
 
 
 def test_patience(train, caplog):
@@ -338,8 +338,8 @@ def test_patience(train, caplog):
     assert "no improvement in 2 epochs: stopping" in caplog.text
 
 
-def test_pick_loss(train):
-    by_accuracy, by_loss = train("--epochs=3"), train("--epochs=3", "--pick-loss")
+def test_pick_loss(known):
+    by_accuracy, by_loss = known("--epochs=3"), known("--epochs=3", "--pick-loss")
     assert by_accuracy.losses == by_loss.losses
     assert {row["dev_loss"] for row in by_accuracy.log} == {"NA"}
     losses = [float(row["dev_loss"]) for row in by_loss.log]
@@ -373,18 +373,18 @@ def test_beam_width_is_that_of_the_dev_accuracy(train, monkeypatch):
     assert [max(1, width) for _, width in widths] == [1, 1]
 
 
-def test_beam_width_chooses_the_epoch(train, trained):
+def test_beam_width_chooses_the_epoch(known, trained):
     """The dev accuracy of an epoch is that of its beam."""
     for width in (0, 4):
-        run = train(f"--reload-path={trained.folder}", f"--beam-width={width}", "--epochs=1", "--input=24",
+        run = known(f"--reload-path={trained.folder}", f"--beam-width={width}", "--epochs=1", "--input=24",
                     "--feat-input=12", "--enc-hidden=32", "--dec-hidden=32")
         name = "beam4.dev" if width else "greedy.dev"
         assert run.stats["training"]["dev_accuracy"] == run.stats["scores"][name]["accuracy"]
 
 
 @pytest.mark.parametrize("widths, found", [("4", {4}), ("2,3", {2, 3}), ("0", set()), ("3,0,3", {3})])
-def test_beam_widths_are_those_of_the_final_decoding(train, widths, found):
-    run = train(f"--beam-widths={widths}")
+def test_beam_widths_are_those_of_the_final_decoding(known, widths, found):
+    run = known(f"--beam-widths={widths}")
     assert {name for name in run.files if name.endswith("predictions")} == {
         "f.greedy.dev.predictions", *(f"f.beam{width}.dev.predictions" for width in found)}
     assert set(run.stats["scores"]) == {"greedy.dev", *(f"beam{width}.dev" for width in found)}
@@ -443,11 +443,13 @@ def test_dynet_mem(data, tmp_path):
 
 
 @needs_proc
-@pytest.mark.parametrize("flags", [["--il-beta=1"], ["--il-beta=0"], ["--batch-size=5"]], ids=" ".join)
-def test_dynet_autobatch(data, tmp_path, train, flags):
+@pytest.mark.parametrize("flags", [
+    pytest.param(["--il-beta=1"], marks=pytest.mark.slow), ["--il-beta=0"],
+    pytest.param(["--batch-size=5"], marks=pytest.mark.slow)], ids=" ".join)
+def test_dynet_autobatch(data, tmp_path, known, flags):
     _, autobatch, _ = measured(data, tmp_path / "batched", "--dynet-autobatch=1", *flags)
     assert autobatch == 1
-    losses = train("--epochs=2", *flags).losses
+    losses = known("--epochs=2", *flags).losses
     assert Run(tmp_path / "batched").losses == pytest.approx(losses, abs=2e-3)  # float32 sums in another order
 
 
@@ -471,8 +473,8 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize("flags, others", DIFFERENT, ids=[" ".join(others) for _, others in DIFFERENT])
-def test_imitation_learning_flags_change_the_model(train, flags, others):
-    assert difference(train(*flags), train(*others)) > 1e-5
+def test_imitation_learning_flags_change_the_model(known, flags, others):
+    assert difference(known(*flags), known(*others)) > 1e-5
 
 
 @pytest.mark.parametrize("flags", [
@@ -480,20 +482,20 @@ def test_imitation_learning_flags_change_the_model(train, flags, others):
     ["--il-beta=0.5"], ["--il-global-rollout"], ["--il-rollout-loss=edits"], ["--il-optimal-oracle"], ["--model=ca-r"],
     ["--mode=il"], ["--transducer=haem"],
 ], ids=" ".join)
-def test_defaults_given_as_flags_change_nothing(train, flags):
-    assert train(*flags).model_bytes == train().model_bytes
+def test_defaults_given_as_flags_change_nothing(known, flags):
+    assert known(*flags).model_bytes == known().model_bytes
 
 
-def test_presets_are_their_flags(train):
-    assert train("--model=ca-d").model_bytes == train("--il-beta=1").model_bytes
-    assert train("--model=ca-rm").model_bytes == train("--il-loss=softmax-margin").model_bytes
+def test_presets_are_their_flags(known):
+    assert known("--model=ca-d").model_bytes == known("--il-beta=1").model_bytes
+    assert known("--model=ca-rm").model_bytes == known("--il-loss=softmax-margin").model_bytes
 
 
-def test_epochs_of_teacher_forcing(train):
+def test_epochs_of_teacher_forcing(known):
     """Exponential decay begins with expert roll-ins anyway, and it begins after them: n epochs more of those."""
     flags = ["--il-beta=1", "--epochs=3", "--il-decay=exponential", "--il-k=0.2"]
-    none, one, two = (train(*flags, f"--il-tforcing-epochs={epochs}").losses for epochs in (0, 1, 2))
+    none, one, two = (known(*flags, f"--il-tforcing-epochs={epochs}").losses for epochs in (0, 1, 2))
     assert none[0] == one[0] == two[0]
     assert none[1] != one[1] == two[1]
     assert one[2] != two[2]
-    assert train("--il-beta=1", "--il-tforcing-epochs=1").losses[0] == one[0] != train("--il-beta=1").losses[0]
+    assert known("--il-beta=1", "--il-tforcing-epochs=1").losses[0] == one[0] != known("--il-beta=1").losses[0]

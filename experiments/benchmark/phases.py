@@ -39,7 +39,7 @@ def phases(bench: Bench, settings: TrainingSettings, epochs: int) -> dict[str, f
     network = learner.network
     train_epoch(learner, bench, 0)
     watch.watch(ENCODER, network, "begin")
-    watch.watch(DECODER, network.decoder, "step_one", "step_rows", "finish", "run_tree")
+    watch.watch(DECODER, network.decoder, "step_one", "step_rows", "roll_out", "run_tree")
     watch.watch(BACKWARD, network, "backward")
     watch.watch(UPDATE, learner.optimizer, "update")
     started = time.process_time()

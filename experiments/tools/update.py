@@ -6,7 +6,8 @@ Usage:
 A table stands between two marks:
 
     <!-- table: ARGUMENTS -->
-    … what `il-morph table ARGUMENTS --format=markdown` prints, in the folder of the project
+    … the output of `il-morph table ARGUMENTS --format=markdown` in the project's folder, or of
+    `python experiments/analysis/ARGUMENTS --format=markdown` if the first of them is a script
     <!-- end of table -->
 
 Arguments:
@@ -18,17 +19,19 @@ Options:
 """
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import re
 import shlex
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(PROJECT))
+sys.path[:0] = [str(PROJECT), str(PROJECT / "experiments" / "analysis")]
 
 from docopt import docopt  # noqa: E402
 
@@ -38,25 +41,28 @@ from il_morph.files import write_atomically  # noqa: E402
 from il_morph.reproduction.paper_tables import lines_of  # noqa: E402
 
 TEXTS = ("README.md", "experiments/*.md", "experiments/*/comparison.md")
-PICTURES = {
-    "experiments/sigmorphon2017/low.svg": "sigmorphon2017 experiments/sigmorphon2017/measured.tsv --setting=low",
-}
+PICTURES = {"experiments/sigmorphon2017/low.svg": ["sigmorphon2017", "--setting=low"]}
+MARKDOWN = "--format=markdown"
 BEGIN, END = re.compile(r"<!-- table: (.+) -->"), "<!-- end of table -->"
 SIGNATURE = re.compile(r"<dc:description>(.*?)</dc:description>")
 
 
 def table(arguments: str) -> str:
-    """What il-morph table prints."""
-    output, errors, here = io.StringIO(), io.StringIO(), os.getcwd()
+    """The output of il-morph table or of a script of the analysis."""
+    output, errors, here, words = io.StringIO(), io.StringIO(), os.getcwd(), shlex.split(arguments)
     os.chdir(PROJECT)
     try:
         with redirect_stdout(output), redirect_stderr(errors):
-            code = il_morph(["table", *shlex.split(arguments), "--format=markdown"])
+            code = run_script(*words) if words[0].endswith(".py") else il_morph(["table", *words, MARKDOWN])
     finally:
         os.chdir(here)
     if code:
         raise InputError(f"il-morph table {arguments}: {errors.getvalue().strip()}")
     return output.getvalue()
+
+
+def run_script(name: str, *arguments: str) -> None:
+    importlib.import_module(name.removesuffix(".py")).main([*arguments, MARKDOWN])
 
 
 def updated(path: Path) -> str:
@@ -76,10 +82,10 @@ def updated(path: Path) -> str:
     return "".join(lines)
 
 
-def picture(arguments: str) -> str:
+def picture(arguments: Sequence[str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "picture.svg"
-        table(f"{arguments} --plot={path}")
+        importlib.import_module("picture").main([*arguments, str(path)])
         return path.read_text(encoding="utf-8")
 
 

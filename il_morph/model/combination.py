@@ -44,7 +44,7 @@ def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredict
 
 
 def model_paths(path: PathLike) -> list[Path]:
-    """A model file; that of a results folder; those of the seeds 1, 2, … in a folder."""
+    """The model files of a path: the file itself, or the f.model of a results folder or of each seed in it."""
     folder = RunFolder(path)
     if not os.path.isdir(path) or folder.model.exists():
         return [folder.model if os.path.isdir(path) else folder.path]

@@ -105,7 +105,7 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
 
 
 def read_weights(archive: zipfile.ZipFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """All weights of an architecture, and no others."""
+    """Exactly the weights of an architecture."""
     unknown = sorted({*archive.namelist()} - {HEADER} - {f"{name}.npy" for name in shapes})
     if unknown:
         raise ValueError(f"{shortened(unknown[0])} does not belong into it")

@@ -154,7 +154,7 @@ class AnyPredictor:
 
     @property
     def vocabularies(self) -> Sequence[Vocabulary]:
-        """Of each model; they read the same data."""
+        """The vocabulary of each model; all read the same data."""
         raise TypeError("a predictor is one model, or several")
 
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
@@ -358,7 +358,7 @@ def merged(predictions: Sequence[Prediction]) -> list[Prediction]:
 
 
 def log_sum(log_probabilities: Sequence[float]) -> float:
-    """The log of the sum of probabilities, which is at most 1."""
+    """The log of a sum of probabilities; the sum is at most 1."""
     highest = max(log_probabilities)
     return min(highest + math.log(math.fsum(math.exp(each - highest) for each in log_probabilities)), 0.0)
 

@@ -36,7 +36,7 @@ class SearchModel(ABC):
 
     @abstractmethod
     def initial_states(self) -> Any:
-        """Those before the first step."""
+        """The states before the first step."""
 
     @abstractmethod
     def step(self, encoded: Any, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray, states: Any) -> Any:
@@ -51,7 +51,7 @@ class SearchModel(ABC):
         """The positions in the buffer after these actions."""
 
     def heads(self, positions: np.ndarray, states: Any) -> np.ndarray:
-        """Which element of the buffer each row reads: that of its position, or what attention is on most."""
+        """Which element of the buffer each row reads: the one at its position, or the one with the most attention."""
         return positions
 
     def search(self, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:

@@ -28,12 +28,12 @@ Number = Union[int, float]
 
 
 def between(default: Number, low: Number, high: Number) -> Any:
-    """A number within bounds, which belong to it."""
+    """A number between two bounds, both included."""
     return field(default=default, metadata={"low": low, "high": high})
 
 
 def one_of(choices: Collection[str], default: Optional[str] = None) -> Any:
-    """A word; the first one is the default unless another one is."""
+    """One of several words; the first is the default unless another is given."""
     return field(default=default or next(iter(choices)), metadata={"choices": choices})
 
 
@@ -87,7 +87,7 @@ class ModelSettings:
 
     @classmethod
     def from_dict(cls, values: dict) -> ModelSettings:
-        """Those of a model file, where older ones lack some. A ValueError for what no training could have set."""
+        """The settings of a model file; older files lack some. A ValueError for a value that no training sets."""
         known = {field.name: field for field in fields(cls)}
         unknown = sorted(set(values) - set(known))
         if unknown:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any, Optional
 
+from il_morph.report.drawing import load_pyplot
 from il_morph.report.finished import FinishedRun
 from il_morph.report.records import figure
-from il_morph.reproduction.picture import load_pyplot
 
 COLUMNS = {"dev_accuracy": "development accuracy", "train_accuracy": "training accuracy (a sample)",
            "loss": "training loss"}

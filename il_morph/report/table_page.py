@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from il_morph.report.accuracy_picture import draw_accuracies, pictured
 from il_morph.report.pages import page, picture_source
-from il_morph.reproduction.comparison_page import compared
-from il_morph.reproduction.data_layout import Block, Caption, Grid, Remarks, figure_columns
+from il_morph.reproduction.blocks import Block, Caption, Grid, Remarks, figure_columns
+from il_morph.reproduction.figures import comparable, language_figures, scored
 from il_morph.reproduction.paper_tables import PaperTable
-from il_morph.reproduction.picture import draw_comparisons, pictured
 from il_morph.reproduction.published import Published
 from il_morph.reproduction.runs import Run
 
@@ -33,9 +33,9 @@ def _described(block: Block) -> dict[str, Any]:
 
 
 def _pictures(table: PaperTable, published: Published, runs: Sequence[Run]) -> Iterator[tuple[str, str]]:
-    """Title and source of a picture for each setting with something to compare."""
-    comparisons = compared(table, published, runs)
+    """Title and source of a picture for each setting that has something to compare."""
+    figures = comparable(table, language_figures(table, published, scored(runs)))
     for setting in table.settings:
-        if pictured(comparisons, setting):
-            svg = draw_comparisons(table, comparisons, setting, "svg")
+        if pictured(figures, setting):
+            svg = draw_accuracies(table, figures, setting, "svg")
             yield f"{table.title}, {setting}" if len(table.settings) > 1 else table.title, picture_source(svg)

@@ -24,7 +24,7 @@ from il_morph.transitions.actions import END, UNK
 from il_morph.transitions.expert import Expert, TargetTracker, optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
-COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND, IDLE_KIND = "copy", "delete", "insert", "step", "end", "idle"
+COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND = "copy", "delete", "insert", "step"
 RUNNERS_UP = 2
 
 

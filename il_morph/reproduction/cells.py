@@ -4,15 +4,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Optional
 
-from il_morph.reproduction.comparisons import Summary
+from il_morph.reproduction.figures import MeanFigure
 from il_morph.reproduction.paper_tables import NONE
 
 MEASURE = "Test accuracy in percent, beam 4."
 NOTHING = "There are no runs of our own yet."
 MISSING = "–"
 PARTIAL = "*"
-FOLDS = ("same", "all")  # which folds the published figures are of, compared with ours
-FEW = 12  # languages that are named rather than counted
+FOLDS = ("same", "all")  # the published figures cover the same folds as ours, or all folds
+FEW = 12  # up to so many languages are named, more are counted
 
 
 def number(value: Optional[float], digits: int = 1, missing: str = MISSING) -> str:
@@ -24,24 +24,18 @@ def signed(value: Optional[float], digits: int = 1, missing: str = MISSING) -> s
 
 
 def plus_minus(value: str, spread: Optional[float], digits: int = 1) -> str:
-    """`50.3 ± 1.2`, or the value alone where its spread is not known."""
+    """`50.3 ± 1.2`, or the value alone if its spread is unknown."""
     return value if spread is None else f"{value} ± {spread:.{digits}f}"
 
 
-def difference(summary: Summary, digits: int = 1) -> str:
+def difference(mean: MeanFigure, digits: int = 1) -> str:
     """The mean difference ± its standard error over languages."""
-    return plus_minus(signed(summary.differences.mean, digits), summary.differences.standard_error, digits)
+    return plus_minus(signed(mean.differences.mean, digits), mean.differences.standard_error, digits)
 
 
 def exact(value: Optional[float]) -> str:
     """For machines."""
     return number(value, 4, NONE)
-
-
-def probability(value: Optional[float]) -> str:
-    if value is None:
-        return MISSING
-    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def names(words: Iterable[str]) -> str:

@@ -1,11 +1,11 @@
-"""The facts of the paper's tables, from experiments/<name>: what to train on which data, and the paper's figures."""
+"""The facts of the paper's tables, from experiments/<name>: systems, data, and the paper's figures."""
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Optional, Protocol
+from typing import NamedTuple, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
@@ -24,44 +24,34 @@ class System(NamedTuple):
 
     setting: str
     model: str  # its name in the results folder
-    row: str  # its row in the paper's table, or none
-    start: str  # the model it starts from, or none
+    row: str  # its row in the paper's table, or `-`
+    start: str  # the model it starts from, or `-`
     epochs: str
     patience: str
-    options: str  # what else il-morph train is given, or --vote=MODELS of a system that is a vote of others
+    options: str  # more flags of il-morph train, or --vote=MODELS if the system is a vote of models
 
     @property
     def voters(self) -> list[str]:
-        """The models whose seeds vote together; none of a system that is trained."""
+        """The models whose seeds vote together; empty for a system that is trained."""
         named = re.fullmatch(r"--vote=(\S+)", self.options)
         return named[1].split(",") if named else []
 
     @property
     def trained(self) -> list[str]:
-        """The models that are trained for this one: those that vote together under its name, or itself."""
+        """The models to train for this system: its voters, or itself."""
         return self.voters or [self.model]
 
     @property
     def engine(self) -> Optional[str]:
-        """The one that alone trains it; none where there is a choice."""
+        """The only engine that trains it; None if there is a choice."""
         named = re.search(r"--engine=(\S+)", self.options)
         return named[1] if named else None
 
     @property
     def preset(self) -> str:
-        """The preset of il-morph train that it changes or is."""
+        """Its preset of il-morph train, or the one that it changes."""
         named = re.search(r"--model=(\S+)", self.options)
         return named[1] if named else self.model
-
-
-class Vote(Protocol):
-    """A run as far as it is a vote of seeds, `1+2+3`."""
-
-    @property
-    def seed(self) -> str: ...
-
-    @property
-    def voters(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -78,10 +68,10 @@ class PaperTable:
     dev: str
     test: str
     format: str  # the format flag of il-morph, or nothing
-    languages: dict[str, str]  # language -> column, or none when a column is a setting
+    languages: dict[str, str]  # language -> column, or `-` if a column is a setting
     systems: list[System]
     paper: dict[str, dict[str, str]]  # row -> column -> figure as printed
-    notes: list[tuple[list[str], str]]  # rows, what is to be said about them
+    notes: list[tuple[list[str], str]]  # rows, and a note on them
 
     @property
     def columns(self) -> list[str]:
@@ -93,16 +83,16 @@ class PaperTable:
                 for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
 
     def row(self, model: str) -> str:
-        """The row of the paper that a model is, or else its own name."""
+        """The row of a model in the paper, or else the name of the model."""
         return next((system.row for system in self.systems if system.model == model and system.row != NONE), model)
 
     def trained(self, setting: str, model: str) -> list[str]:
-        """The models that are trained for this one, which need not be in the table."""
+        """The models to train for this one, which may be missing from the table."""
         return next((system.trained for system in self.systems
                      if (system.setting, system.model) == (setting, model)), [model])
 
     def systems_for(self, setting: str, models: Collection[str] = ()) -> list[System]:
-        """Those that are trained for these models, or for the paper's table; of a vote the systems that vote."""
+        """The systems to train for these models, or for the paper's table; for a vote, its voters."""
         own = [system for system in self.systems if system.setting == setting]
         asked = [system for system in own if (system.model in models if models else system.row != NONE)]
         wanted = {model for system in asked for model in system.trained}
@@ -114,7 +104,7 @@ class PaperTable:
                      if other.setting == system.setting and other.model == system.start), None)
 
     def base(self, model: str) -> Optional[str]:
-        """The model that this one is a variant of: ca-r of ca-r-uniform."""
+        """The model that this one varies: ca-r for ca-r-uniform."""
         presets = [system.preset for system in self.systems if system.model == model]
         others = {system.model for system in self.systems if model.startswith(f"{system.model}-")}
         base = presets[0] if presets else max(others, key=len, default=model)
@@ -125,13 +115,9 @@ class PaperTable:
         """The columns that average over languages."""
         return [AVERAGE] if AVERAGE in self.columns else self.columns
 
-    def is_full_vote(self, run: Vote) -> bool:
-        """Did all seeds of the paper vote?"""
-        return len(self.seeds) > 1 and run.seed == "+".join(self.seeds)
-
-    def vote_rank(self, vote: Vote) -> tuple[bool, int]:
-        """The vote of the paper's seeds comes first, then that of the most seeds."""
-        return self.is_full_vote(vote), vote.voters
+    def is_full_vote(self, seed: str) -> bool:
+        """Is `1+2+3` the vote of all seeds of the paper?"""
+        return len(self.seeds) > 1 and seed == "+".join(self.seeds)
 
     @property
     def runs_per_group(self) -> int:

@@ -1,4 +1,4 @@
-"""The figures that were published, by language and fold: experiments/<table>/published.tsv."""
+"""Published figures by language and fold: experiments/<table>/published.tsv."""
 from __future__ import annotations
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ VOTE, SINGLE = "ensemble", "single"
 
 
 class PublishedFigure(NamedTuple):
-    """An accuracy in percent; its standard deviation is over the single models, where they were published."""
+    """An accuracy in percent, and the standard deviation of the single models if they were published."""
 
     accuracy: float
     sd: Optional[float]
@@ -22,7 +22,7 @@ class PublishedFigure(NamedTuple):
 
 
 class Published:
-    """What was published for a table; a system is a row of the paper, or a model that is none."""
+    """The published figures of a table. A system is a row of the paper or, if it has none, a model."""
 
     def __init__(self, table: PaperTable, figures: dict[tuple[str, ...], PublishedFigure]):
         self.all_folds = set(table.folds)
@@ -30,7 +30,7 @@ class Published:
 
     def find(self, setting: str, system: str, kind: str, language: str,
              folds: Collection[str]) -> Optional[PublishedFigure]:
-        """On these folds where figures were published by fold, and else over all folds."""
+        """The mean over these folds if figures were published by fold, or else over all folds."""
         place = setting, system, kind, language
         whole = self.figures.get((*place, NONE))
         if not self.all_folds or set(folds) == self.all_folds:
@@ -43,7 +43,7 @@ class Published:
 
 
 def load_published(table: PaperTable, path: Optional[PathLike] = None) -> Published:
-    """Those of the table, or those in another file of the same columns."""
+    """The published figures of a table, or those in another file with the same columns."""
     path = path or EXPERIMENTS / table.name / "published.tsv"
     header, *lines = [line.split("\t") for line in lines_of(path)] or [[]]
     if header != list(COLUMNS):
@@ -54,10 +54,10 @@ def load_published(table: PaperTable, path: Optional[PathLike] = None) -> Publis
             *place, accuracy, sd = line
             value, deviation = figure(accuracy), figure(sd)
         except ValueError:
-            raise InputError(f"{path}, line {number}: accuracy or sd is no number") from None
+            raise InputError(f"{path}, line {number}: accuracy or sd is not a number") from None
         if len(place) != len(COLUMNS) - 2 or place[2] not in (VOTE, SINGLE) or value is None:
-            raise InputError(f"{path}, line {number}: not a figure of {SINGLE} models or an {VOTE}")
+            raise InputError(f"{path}, line {number}: kind is neither {SINGLE} nor {VOTE}, or the accuracy is missing")
         if tuple(place) in figures:
-            raise InputError(f"{path}, line {number}: the same figure as in a line above; delete one of them")
+            raise InputError(f"{path}, line {number}: repeats a line above; delete one of them")
         figures[tuple(place)] = PublishedFigure(value, deviation)
     return Published(table, figures)

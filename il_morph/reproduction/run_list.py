@@ -1,4 +1,4 @@
-"""Lists of runs: measured.tsv, a row for each run, which outlives the folders that the runs were made in."""
+"""Lists of runs: measured.tsv has a row for each run and outlives the results folders."""
 from __future__ import annotations
 
 import os
@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
-from il_morph.reproduction.paper_tables import NONE, PaperTable
+from il_morph.reproduction.paper_tables import NAMES, NONE, PaperTable, load_table
 from il_morph.reproduction.runs import (
     COMMIT,
     ENGINES,
@@ -27,34 +27,67 @@ from il_morph.reproduction.runs import (
 from il_morph.runs.records import runs_below
 
 HEADER = [field.name for field in fields(Run)]
-ADDED = {"engine": ENGINES[0], "cpu_minutes": NONE}  # what older lists lack, the oldest both
+LIST = "measured.tsv"
+ADDED = {"engine": ENGINES[0], "cpu_minutes": NONE}  # columns that older lists lack; the oldest lack both
 OLD_HEADERS = [[name for name in HEADER if name not in added] for added in (["cpu_minutes"], ADDED)]
 
 
 def read_runs(table: PaperTable, root: PathLike) -> list[Run]:
-    """The runs below a results folder, or those listed in a measured.tsv."""
+    """The runs in a results folder, or listed in a measured.tsv."""
     if os.path.isdir(root):
         return sorted(runs_below(table, Path(root)), key=in_order(table))
     return _listed_runs(table, Path(root))
 
 
-def add_measured(table: PaperTable, listed: PathLike, runs: Sequence[Run]) -> list[Run]:
-    """These runs, and those in a measured.tsv that are not made again among them.
+def read_runs_of_all(folder: PathLike) -> list[tuple[PaperTable, list[Run]]]:
+    """The runs of each table that has a list or a results folder here."""
+    found = []
+    for table in map(load_table, NAMES):
+        places = [path for path in (Path(folder, table.name, LIST), Path(folder, table.name)) if os.path.lexists(path)]
+        found += [(table, read_runs(table, places[0]))] if places else []
+    if not found:
+        raise InputError(f"{folder} has no results of any table: none of {', '.join(NAMES)}")
+    return found
 
-    A listed vote goes when one of its members has come out differently, and a vote when more seeds than its own voted,
-    unless its seeds are the paper's.
+
+def runs_of_models(runs: Sequence[Run], models: Optional[str], where: PathLike) -> list[Run]:
+    """The runs of the models that --models=x,y names; without it, all."""
+    if models is None:
+        return list(runs)
+    for model in models.split(","):
+        if not any(run.model == model for run in runs):
+            raise InputError(f"--models={models}: there are no runs of {model!r} in {where}")
+    return [run for run in runs if run.model in models.split(",")]
+
+
+def already_listed(table: PaperTable, path: PathLike) -> list[Run]:
+    """The runs of a measured.tsv; none if it is new. A pipe cannot be read first."""
+    return _listed_runs(table, Path(path)) if os.path.isfile(path) and os.path.getsize(path) else []
+
+
+def add_runs(table: PaperTable, listed: Sequence[Run], runs: Sequence[Run]) -> list[Run]:
+    """These runs, and the listed ones that were not made again.
+
+    A listed vote is dropped if the accuracy of a member has changed, or if its seeds and more have voted and it is not
+    the vote of the paper's seeds.
     """
-    there = os.path.isfile(listed) and os.path.getsize(listed)  # a pipe cannot be read first
-    old = {run.place: run for run in (_listed_runs(table, Path(listed)) if there else [])}
-    new = {run.place: run for run in runs}
+    old, new = ({run.place: run for run in each} for each in (listed, runs))
     changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
     kept = [run for place, run in old.items() if place not in new and not changed.intersection(members_of(table, run))]
     return sorted(_without_smaller_votes(table, [*kept, *runs]), key=in_order(table))
 
 
+def replaced(listed: Sequence[Run], merged: Sequence[Run]) -> list[tuple[Place, str]]:
+    """The listed runs that have a different row now, or none, and what has happened to them."""
+    new = {run.place: run for run in merged}
+    return [(run.place, "was listed with other figures and is replaced" if run.place in new else "is dropped: "
+             "one of its members came out differently, or more seeds have voted")
+            for run in listed if run.place not in new or _row(run) != _row(new[run.place])]
+
+
 def _without_smaller_votes(table: PaperTable, runs: Sequence[Run]) -> list[Run]:
     votes = grouped(runs, lambda run: run.place._replace(seed=""))
-    return [run for run in runs if run.voters == 1 or table.is_full_vote(run)
+    return [run for run in runs if run.voters == 1 or table.is_full_vote(run.seed)
             or not any(set(run.seeds) < set(vote.seeds) for vote in votes[run.place._replace(seed="")])]
 
 
@@ -64,8 +97,11 @@ def _accuracy_cell(run: Run) -> str:
 
 def measured(runs: Sequence[Run]) -> str:
     """The content of a measured.tsv."""
-    rows = [HEADER] + [[_as_text(name, getattr(run, name)) for name in HEADER] for run in runs]
-    return "".join("\t".join(row) + "\n" for row in rows)
+    return "".join("\t".join(row) + "\n" for row in [HEADER, *map(_row, runs)])
+
+
+def _row(run: Run) -> list[str]:
+    return [_as_text(name, getattr(run, name)) for name in HEADER]
 
 
 def _as_text(name: str, value: Any) -> str:
@@ -90,10 +126,10 @@ def _listed_runs(table: PaperTable, path: Path) -> list[Run]:
             if not (run.setting in table.settings and SEEDS.fullmatch(run.seed)):
                 raise ValueError
         except ValueError:
-            raise InputError(f"{path}, line {number}: not a run of {table.name}; mend or delete the line") from None
+            raise InputError(f"{path}, line {number}: not a run of {table.name}; correct or delete the line") from None
         check_place(table, run.place, f"{path}, line {number}")
         if run.place in runs:
-            raise InputError(f"{path}, line {number}: the same run as in a line above; delete one of them")
+            raise InputError(f"{path}, line {number}: repeats the run of a line above; delete one of them")
         runs[run.place] = run
     return list(runs.values())
 
@@ -113,7 +149,7 @@ def _listed_run(header: Sequence[str], line: Sequence[str]) -> Run:
 
 
 def figure(text: str, missing: str = NONE) -> Optional[float]:
-    """A finite number, not below 0, or nothing."""
+    """A finite number from 0 up, or None."""
     return None if text == missing else finite(float(text))
 
 

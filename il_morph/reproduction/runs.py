@@ -1,4 +1,4 @@
-"""A run that was made for a table: what is known of it, its place among others, and what its figures can be."""
+"""A run of a table: its place, its figures, and the checks that they pass."""
 from __future__ import annotations
 
 import math
@@ -19,7 +19,7 @@ Key = TypeVar("Key")
 
 
 class Place(NamedTuple):
-    """Where a run is in a results folder; no fold is `-`, the seed of a vote `1+2+3`."""
+    """The place of a run in a results folder. No fold is `-`; the seed of a vote is `1+2+3`."""
 
     setting: str
     model: str
@@ -44,12 +44,12 @@ class Run:
     test_greedy: Optional[float]
     dev_beam4: Optional[float]
     test_beam4: Optional[float]
-    engine: str  # of a vote: those of its members, `dynet+native`; none when they are not known
+    engine: str  # a vote has those of its members, `dynet+native`, or `-` if unknown
     commit: str
 
     @property
     def test(self) -> Optional[float]:
-        """The figure that the tables show: that of the beam, or greedy where there was no beam."""
+        """The accuracy that tables show: beam search, or greedy search if there was no beam."""
         return self.test_greedy if self.test_beam4 is None else self.test_beam4
 
     @property
@@ -58,7 +58,7 @@ class Run:
 
     @property
     def seeds(self) -> list[str]:
-        """Those that voted; of a single model its own."""
+        """The seeds that voted; a single model has one."""
         return self.seed.split("+")
 
     @property
@@ -71,13 +71,14 @@ class Run:
 
 
 def members_of(table: PaperTable, run: Run) -> list[Place]:
-    """The places of the single models that voted, or could in a vote of the best; of a single model its own."""
+    """The places of the single models in a vote (or, in a vote of the best, of its candidates); a single model is
+    its own member."""
     return [run.place._replace(model=model, seed=seed)
             for model in table.trained(run.setting, run.model) for seed in run.seeds]
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Runs, or what is made of them, by something they share; in the order in which they come."""
+    """Items by a key they share, in their order."""
     groups: dict[Key, list[Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -85,7 +86,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 
 def in_order(table: PaperTable) -> Callable[[Run], tuple]:
-    """Sort runs as the facts list them."""
+    """A sort key: runs in the order of the facts."""
     settings, languages = table.settings, list(table.languages)
     models = [system.model for system in table.systems]
 
@@ -101,7 +102,7 @@ def _index(names: Sequence[str], name: str) -> int:
 
 def check_place(table: PaperTable, place: Place, where: str) -> None:
     if not MODEL.fullmatch(place.model):
-        raise InputError(f"{where}: {place.model!r} is no name of a model: letters, digits and -+._ only")
+        raise InputError(f"{where}: {place.model!r} is not a model name: use letters, digits and -+._ only")
     if place.language not in table.languages:
         raise InputError(f"{where}: {place.language} is not a language of {table.name}: see "
                          f"experiments/{table.name}/languages.tsv")

@@ -1,10 +1,11 @@
-"""The paper's tables with ours beside them, a line for each system; and all tables in one."""
+"""The paper's tables with our runs, a line for each system; and all tables in one."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Optional
 
+from il_morph.reproduction.blocks import Block, Caption, Grid, Remarks
 from il_morph.reproduction.cells import (
     FOLDS,
     MEASURE,
@@ -20,21 +21,20 @@ from il_morph.reproduction.cells import (
     signed,
     yes,
 )
-from il_morph.reproduction.comparisons import Comparison, Summary, SystemFigures, compare, scored, system_figures
-from il_morph.reproduction.data_layout import Block, Caption, Grid, Remarks
+from il_morph.reproduction.figures import LanguageFigure, MeanFigure, TableLine, language_figures, scored, table_line
 from il_morph.reproduction.paper_tables import AVERAGE, NONE, PaperTable
 from il_morph.reproduction.published import Published
 from il_morph.reproduction.runs import Run
-from il_morph.reproduction.statistics import Variant, variants
+from il_morph.reproduction.variants import Variant, variants
 
 WORDS = {"ensemble": "vote", "mean": "mean"}  # what the paper reports
 PUBLISHED_SINGLES = "published singles"
 
 
 def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
-    """The paper's table, then a line for each system of ours; what is not in the paper comes after it."""
+    """The paper's table, then a line for each system of ours; those that are not in the paper come last."""
     own = scored(runs)
-    lines = _lines(table, compare(table, published, own), table.summaries)
+    lines = _lines(table, language_figures(table, published, own), table.summaries)
     blocks: list[Block] = [table.title, MEASURE, Caption("The paper"), _paper_grid(table), *_notes(table)]
     if not lines:
         return [*blocks, NOTHING]
@@ -47,16 +47,16 @@ def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -
     return [*blocks, Remarks(list(_remarks(table, lines)))]
 
 
-def _lines(table: PaperTable, comparisons: Sequence[Comparison], columns: Iterable[str],
-           empty: bool = False) -> list[SystemFigures]:
-    """A record for each model and column, also where it has no runs if those are asked for."""
-    models = dict.fromkeys(each.model for each in comparisons)
-    found = [system_figures(table, comparisons, model, column) for model in models for column in columns]
+def _lines(table: PaperTable, figures: Sequence[LanguageFigure], columns: Iterable[str],
+           empty: bool = False) -> list[TableLine]:
+    """A line for each model and column; `empty`: also where the model has no runs."""
+    models = dict.fromkeys(each.model for each in figures)
+    found = [table_line(table, figures, model, column) for model in models for column in columns]
     return [figures for figures in found if empty or figures.reported or figures.singles]
 
 
-def _split(table: PaperTable, lines: Iterable[SystemFigures]) -> tuple[list[SystemFigures], list[SystemFigures]]:
-    """Those of the paper in its order, and the others."""
+def _split(table: PaperTable, lines: Iterable[TableLine]) -> tuple[list[TableLine], list[TableLine]]:
+    """The systems of the paper in its order, and the other systems."""
     lines, rows = list(lines), list(table.paper)
     inside = [line for line in lines if table.row(line.model) in rows]
     return sorted(inside, key=lambda line: rows.index(table.row(line.model))), [
@@ -79,23 +79,23 @@ def _notes(table: PaperTable) -> list[Block]:
 # Lines of systems
 
 
-def _system_grid(table: PaperTable, lines: Sequence[SystemFigures]) -> Grid:
+def _system_grid(table: PaperTable, lines: Sequence[TableLine]) -> Grid:
     word = WORDS[table.report]
     header = ["system", word, f"published {word}", "difference", "above", "below", "languages"]
     rows = [[table.row(line.model), *_reported_cells(line), *_single_cells(table, line)] for line in lines]
     return Grid(header + _single_header(table), rows)
 
 
-def _reported_cells(line: SystemFigures) -> list[str]:
+def _reported_cells(line: TableLine) -> list[str]:
     if line.reported is None:
         return [MISSING] * 5 + [f"0/{line.groups}"]
     differences = line.reported.differences
     counts = [str(differences.above), str(differences.below)] if differences.values else [MISSING, MISSING]
     return [_figure(line), number(line.reported.published), difference(line.reported), *counts,
-            f"{len(line.reported.comparisons)}/{line.groups}"]
+            f"{len(line.reported.figures)}/{line.groups}"]
 
 
-def _figure(line: SystemFigures) -> str:
+def _figure(line: TableLine) -> str:
     return MISSING if line.reported is None else number(line.reported.ours) + ("" if line.complete else PARTIAL)
 
 
@@ -103,33 +103,33 @@ def _single_header(table: PaperTable) -> list[str]:
     return ["sd", "runs"] if table.report == "mean" else ["single models", PUBLISHED_SINGLES, "languages", "runs"]
 
 
-def _single_cells(table: PaperTable, line: SystemFigures) -> list[str]:
+def _single_cells(table: PaperTable, line: TableLine) -> list[str]:
     runs = f"{line.runs}/{line.expected}"
     if table.report == "mean":
         return [number(line.single_sd, 2), runs]
     if line.singles is None:
         return [MISSING, MISSING, f"0/{line.groups}", runs]
     return [plus_minus(number(line.singles.ours), line.single_sd), number(line.singles.published_singles),
-            f"{len(line.singles.comparisons)}/{line.groups}", runs]
+            f"{len(line.singles.figures)}/{line.groups}", runs]
 
 
-def _other_grid(table: PaperTable, lines: Sequence[SystemFigures], judged: Sequence[Variant]) -> Grid:
-    """Variants of a model beside the model itself on the same languages."""
+def _other_grid(table: PaperTable, lines: Sequence[TableLine], judged: Sequence[Variant]) -> Grid:
+    """Systems that are not in the paper; variants of a model beside the model on the same languages."""
     kept = [name != PUBLISHED_SINGLES for name in _single_header(table)]
     header = ["system", WORDS[table.report], "languages", *compress(_single_header(table), kept), "variant of",
               "languages of both", "without", "with it", "difference", "noise"]
     found = {(each.setting, each.model): each for each in judged}
     rows = []
     for line in lines:
-        languages = len(line.reported.comparisons) if line.reported else 0
+        languages = len(line.reported.figures) if line.reported else 0
         rows.append([line.model, _figure(line), f"{languages}/{line.groups}",
                      *compress(_single_cells(table, line), kept), *_variant_cells(table, _variant_of(line, found))])
     return Grid(header, rows)
 
 
-def _variant_of(line: SystemFigures, found: dict[tuple[str, str], Variant]) -> Optional[Variant]:
-    """Singles there are wherever a variant is judged."""
-    return found.get((line.singles.comparisons[0].setting, line.model)) if line.singles else None
+def _variant_of(line: TableLine, found: dict[tuple[str, str], Variant]) -> Optional[Variant]:
+    """A variant is judged by single models, so it has some."""
+    return found.get((line.singles.figures[0].setting, line.model)) if line.singles else None
 
 
 def _variant_cells(table: PaperTable, variant: Optional[Variant]) -> list[str]:
@@ -139,19 +139,19 @@ def _variant_cells(table: PaperTable, variant: Optional[Variant]) -> list[str]:
             signed(variant.difference), number(variant.noise, 2)]
 
 
-def _remarks(table: PaperTable, lines: Sequence[SystemFigures]) -> Iterator[str]:
+def _remarks(table: PaperTable, lines: Sequence[TableLine]) -> Iterator[str]:
     word = WORDS[table.report]
     kind = "majority vote of the seeds" if table.report == "ensemble" else "mean over languages of folds and seeds"
-    yield (f"{word}: {kind}; published {word}: what was published for the same languages; difference: ours minus the "
-           "published one, ± its standard error over languages; above, below: languages where ours is.")
+    yield (f"{word}: {kind}; published {word}: the published figure for the same languages; difference: ours minus "
+           "published, ± standard error over languages; above, below: on how many languages ours is.")
     if table.report == "ensemble":
         yield ("single models: mean over languages of the mean over seeds, ± standard deviation over the seeds that "
-               "all languages have; beside it the published single models of the same languages.")
+               "all languages share; next to it the published single models of the same languages.")
     else:
-        yield "sd: standard deviation over the folds and seeds that all languages have."
-    yield "runs: those that are there, of those of the paper."
+        yield "sd: standard deviation over the folds and seeds that all languages share."
+    yield "runs: ours out of the paper's."
     if any(line.reported and not line.complete for line in lines):
-        yield f"{PARTIAL} partial: not all runs are there."
+        yield f"{PARTIAL} partial: some runs are missing."
     found: dict[str, list[str]] = {}
     for line in lines:
         who = table.row(line.model) + (f", {line.column}" if len(table.summaries) > 1 else "")
@@ -160,24 +160,24 @@ def _remarks(table: PaperTable, lines: Sequence[SystemFigures]) -> Iterator[str]
     yield from (f"{'; '.join(who)}: {remark}" for remark, who in found.items())
 
 
-def _line_remarks(table: PaperTable, line: SystemFigures) -> Iterator[str]:
+def _line_remarks(table: PaperTable, line: TableLine) -> Iterator[str]:
     word = WORDS[table.report]
     if line.reported:
         yield from _coverage_remarks(table, line.reported, line.groups)
-    if any(run.test_beam4 is None for each in (line.reported, line.singles) if each for own in each.comparisons
+    if any(run.test_beam4 is None for each in (line.reported, line.singles) if each for own in each.figures
            for run in own.runs):
         yield "greedy search, without a beam."
     figures = {word: line.reported, **({} if table.report == "mean" else {"single models": line.singles})}
-    for what, summary in figures.items():
-        if summary and len(summary.engines) > 1:
-            yield f"engines are mixed in the {what} ({names(_engine_counts(summary))} runs)."
+    for what, mean in figures.items():
+        if mean and len(mean.engines) > 1:
+            yield f"engines are mixed in the {what} ({names(_engine_counts(mean))} runs)."
 
 
-def _coverage_remarks(table: PaperTable, reported: Summary, groups: int) -> Iterator[str]:
-    """Which languages, folds and seeds are behind a figure that is not the whole one."""
-    if len(reported.comparisons) < groups:
+def _coverage_remarks(table: PaperTable, reported: MeanFigure, groups: int) -> Iterator[str]:
+    """The languages, folds and seeds behind a partial figure."""
+    if len(reported.figures) < groups:
         yield f"{WORDS[table.report]} on {listed(reported.languages, groups)}."
-    smaller = [f"{each.language} ({vote.voters})" for each in reported.comparisons for vote in each.votes
+    smaller = [f"{each.language} ({vote.voters})" for each in reported.figures for vote in each.votes
                if vote.voters < len(table.seeds)]
     if smaller:
         yield f"fewer than the paper's {len(table.seeds)} voted in {names(smaller)}."
@@ -186,8 +186,8 @@ def _coverage_remarks(table: PaperTable, reported: Summary, groups: int) -> Iter
                "over all folds; folds differ in how hard they are.")
 
 
-def _engine_counts(summary: Summary) -> list[str]:
-    engines = [run.engine for each in summary.comparisons for run in each.runs]
+def _engine_counts(mean: MeanFigure) -> list[str]:
+    engines = [run.engine for each in mean.figures for run in each.runs]
     return [f"{engine}: {engines.count(engine)}" for engine in sorted(set(engines))]
 
 
@@ -200,10 +200,10 @@ LONG_HEADER = ["source", "column", "system", "model", "kind", "figure", "publish
 
 
 def table_tsv(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
-    """A row for each system and column of the paper: the paper's figure as printed, then ours."""
+    """A row for each system and column: the paper's figures as printed, then ours."""
     paper = [_long_row("paper", column, system, NONE, kind=table.report, figure=figure)
              for system, figures in table.paper.items() for column, figure in figures.items()]
-    lines = _lines(table, compare(table, published, scored(runs)), table.columns, empty=True)
+    lines = _lines(table, language_figures(table, published, scored(runs)), table.columns, empty=True)
     return [Grid(LONG_HEADER, paper + [_long_line(table, line) for line in lines])]
 
 
@@ -212,22 +212,22 @@ def _long_row(source: str, column: str, system: str, model: str, **cells: str) -
     return [known.get(name, NONE) for name in LONG_HEADER]
 
 
-def _long_line(table: PaperTable, line: SystemFigures) -> list[str]:
+def _long_line(table: PaperTable, line: TableLine) -> list[str]:
     cells = {"kind": table.report, "runs": str(line.runs), "expected": str(line.expected), "of": str(line.groups),
              "single_sd": exact(line.single_sd), "complete": yes(line.complete)}
     if line.reported:
         cells.update(_long_reported(line.reported))
     if line.singles:
-        cells.update(single_mean=exact(line.singles.ours), single_languages=str(len(line.singles.comparisons)),
+        cells.update(single_mean=exact(line.singles.ours), single_languages=str(len(line.singles.figures)),
                      published_singles=exact(line.singles.published_singles))
         cells.setdefault("engines", "+".join(sorted(line.singles.engines)) or NONE)
     return _long_row("ours", line.column, table.row(line.model), line.model, **cells)
 
 
-def _long_reported(reported: Summary) -> dict[str, str]:
+def _long_reported(reported: MeanFigure) -> dict[str, str]:
     own = reported.differences
     cells = {"figure": exact(reported.ours), "published": exact(reported.published), "difference": exact(own.mean),
-             "standard_error": exact(own.standard_error), "languages": str(len(reported.comparisons)),
+             "standard_error": exact(own.standard_error), "languages": str(len(reported.figures)),
              "language_names": ",".join(reported.languages), "engines": "+".join(sorted(reported.engines)) or NONE,
              "published_folds": yes(not reported.other_folds, FOLDS) if own.values else NONE}
     return {**cells, "above": str(own.above), "below": str(own.below)} if own.values else cells
@@ -237,11 +237,11 @@ def _long_reported(reported: Summary) -> dict[str, str]:
 
 
 def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) -> list[Block]:
-    """A line for each system: what the paper reports (votes, or means over folds and seeds), or else single models
-    where such were published."""
+    """A line for each system: the figure that the paper reports (votes, or means over folds and seeds), or else
+    single models if such were published."""
     rows, waiting, other_folds = [], [], False
     for table, published, runs in tables:
-        inside, _ = _split(table, _lines(table, compare(table, published, scored(runs)), table.summaries))
+        inside, _ = _split(table, _lines(table, language_figures(table, published, scored(runs)), table.summaries))
         for line in sorted(inside, key=lambda line: table.summaries.index(line.column)):
             if line.reported:
                 rows.append(_all_row(table, line, WORDS[table.report], line.reported))
@@ -250,20 +250,21 @@ def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) ->
                 rows.append(_all_row(table, line, "single models", line.singles))
             else:
                 waiting.append(f"{_all_name(table, line)} {table.row(line.model)}")
-    legend = [f"{MEASURE} Published: on the same languages. Difference: ours minus the published one, ± its standard "
-              "error over languages. Runs: of those of the paper."]
-    legend += ["[f] ours are some of the folds, the published figures are means over all."] if other_folds else []
-    legend += [f"Not shown, as there are single models here and votes there: {names(waiting)}."] if waiting else []
+    legend = [f"{MEASURE} Published: on the same languages. Difference: ours minus published, ± standard error over "
+              "languages. Runs: ours out of the paper's."]
+    legend += ["[f] ours cover some of the folds, the published figures are means over all."] if other_folds else []
+    if waiting:
+        legend.append(f"Not shown, because ours are single models and the published figures votes: {names(waiting)}.")
     return [Grid(["table", "system", "figure", "ours", "published", "difference", "languages", "runs"], rows),
             Remarks(legend)]
 
 
-def _all_row(table: PaperTable, line: SystemFigures, figure: str, summary: Summary) -> list[str]:
-    folds = " [f]" if summary.other_folds else ""
-    return [_all_name(table, line), table.row(line.model), figure + folds, number(summary.ours),
-            number(summary.published), difference(summary), f"{len(summary.comparisons)} of {line.groups}",
+def _all_row(table: PaperTable, line: TableLine, figure: str, mean: MeanFigure) -> list[str]:
+    folds = " [f]" if mean.other_folds else ""
+    return [_all_name(table, line), table.row(line.model), figure + folds, number(mean.ours),
+            number(mean.published), difference(mean), f"{len(mean.figures)} of {line.groups}",
             f"{line.runs} of {line.expected}"]
 
 
-def _all_name(table: PaperTable, line: SystemFigures) -> str:
+def _all_name(table: PaperTable, line: TableLine) -> str:
     return table.name if line.column == AVERAGE else f"{table.name} {line.column}"

@@ -49,7 +49,7 @@ class Decoder:
         self.begin()
 
     def begin(self) -> None:
-        """Of an update: the weights have changed and nothing has been computed."""
+        """Begin an update: the weights have changed, nothing is computed yet."""
         self.nodes.clear()
         self.bounds = [0]  # of the blocks of nodes
         self.known[:] = False
@@ -87,11 +87,11 @@ class Decoder:
         nodes.parents[new], nodes.places[new], nodes.actions[new] = parents, places, actions
         self.kernels.decode(*self._step_arguments(nodes, bounds))
 
-    def _step_arguments(self, nodes: Nodes, bounds: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _step_arguments(self, nodes: Nodes, bounds: np.ndarray) -> tuple:
         """What the kernels of decoder steps read and write."""
-        return (nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc,
-                nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.known,
-                self.arrays[self.table], self.arrays["decoder.actions"], self.output, nodes.scores)
+        read = (nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.known,
+                self.arrays[self.table], self.arrays["decoder.actions"])
+        return nodes.states, bounds, self.layer.weights, read, (self.output, nodes.scores)
 
     # rows
 
@@ -137,12 +137,13 @@ class Decoder:
         taken[:, 0] = candidates
         lengths, dropped, costs = np.ones(number, dtype=np.int64), np.zeros(number, dtype=bool), requests[0].costs
         spent, positions = costs[candidates], np.array([p for request in requests for p in request.positions])
+        firsts, ends = np.array([(self.encoder.place(sample, 0), self.encoder.instances[sample].end)
+                                 for sample in samples]).T
         self.kernels.roll_out(
-            *self._step_arguments(nodes, self.block), owners.copy(), positions,
-            np.array([self.encoder.place(sample, 0) for sample in samples])[owners],
-            np.array([self.encoder.instances[sample].end for sample in samples])[owners], limits[owners], owners,
-            np.array([request.bound for request in requests]), requests[0].tightens, self.actions.valid,
-            self.actions.reads, costs, taken, lengths, spent, dropped)
+            *self._step_arguments(nodes, self.block),
+            (owners.copy(), positions, firsts[owners], ends[owners], limits[owners], owners),
+            (self.actions.valid, self.actions.reads, costs), (taken, lengths, spent, dropped),
+            np.array([request.bound for request in requests]), requests[0].tightens)
         actions = [row[:length].tolist() for row, length in zip(taken, lengths.tolist())]
         rows = map(RolledOut, actions, spent.tolist(), dropped.tolist())
         return [list(islice(rows, len(request.actions))) for request in requests]
@@ -150,7 +151,7 @@ class Decoder:
     # gradients
 
     def run_backward(self, dscores: np.ndarray, lookups: LookUps) -> tuple[np.ndarray, Factors]:
-        """From the gradient of the scores of all nodes to that of the encoder's `projected` and of the weights."""
+        """From the gradient of all scores to the gradients of the encoder's `projected` and of the weights."""
         kernels, nodes, arrays, number = self.kernels, self.nodes, self.arrays, self.nodes.number
         dh = self.layer.no_gradient()
         kernels.add_product_transposed(dh[:number], dscores, self.output[:-1])
@@ -169,7 +170,7 @@ class Decoder:
 
 
 def distinct_of(actions: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """The actions that occur, each once and ascending, and which of them each is. `number` is that of all actions."""
+    """The distinct actions in ascending order, and the index of each action among them, out of `number` actions."""
     occurs = np.zeros(number, dtype=bool)
     occurs[actions] = True
     return occurs.nonzero()[0], (occurs.cumsum() - 1)[actions]

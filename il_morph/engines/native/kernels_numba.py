@@ -267,7 +267,9 @@ def coupled_gates(z, c0, p0, h, c, p, u, wc):
 
 
 @compiled
-def coupled_forward(z, h, c, p, u, parents, bounds, wh, wc):
+def coupled_forward(nodes, bounds, layer):
+    z, h, c, p, u, parents = nodes
+    wh, wc = layer
     rows = widest(bounds)
     h0, c0, p0 = rows_like(h, rows), rows_like(c, rows), rows_like(p, rows)
     for k in range(len(bounds) - 1):
@@ -295,7 +297,9 @@ def rows_like(array, rows):
 
 
 @compiled
-def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp):
+def coupled_backward(nodes, bounds, layer, dh, dc, dz, dp):
+    z, _, c, _, u, parents = nodes
+    wh, wc = layer
     size = c.shape[1]
     dh0 = np.empty((widest(bounds), size), dtype=np.float32)
     for k in range(len(bounds) - 2, -1, -1):
@@ -365,7 +369,9 @@ def vanilla_gates(z, c0, h, c, u):
 
 
 @compiled
-def vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc):
+def vanilla_forward(nodes, bounds, layer):
+    z, h, c, _, u, parents = nodes
+    wh = layer[0]
     rows = widest(bounds)
     h0, c0 = rows_like(h, rows), rows_like(c, rows)
     for k in range(len(bounds) - 1):
@@ -379,7 +385,9 @@ def vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc):
 
 
 @compiled
-def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp):
+def vanilla_backward(nodes, bounds, layer, dh, dc, dz, dp):
+    z, _, c, _, u, parents = nodes
+    wh = layer[0]
     dh0 = np.empty((widest(bounds), c.shape[1]), dtype=np.float32)
     for k in range(len(bounds) - 2, -1, -1):
         first, last = bounds[k], bounds[k + 1]
@@ -406,36 +414,39 @@ def vanilla_gradient(gates, before, u, dh, dc, dz, parent_dc):
 
 
 @compiled
-def read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix):
+def read_inputs(z, first, last, read):
+    places, projected, actions, table, known, embeddings, matrix = read
     for n in range(first, last):
         action = actions[n]
         if not known[action]:
             table[action] = ZERO
             add_product_of_one(table[action], embeddings[action], matrix)
             known[action] = True
-        gates, position, read = z[n], projected[places[n]], table[action]
+        gates, position, before = z[n], projected[places[n]], table[action]
         for j in range(len(gates)):
-            gates[j] = position[j] + read[j]
+            gates[j] = position[j] + before[j]
 
 
 @compiled
-def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
-           output, scores):
-    first, last = bounds[0], bounds[-1]
-    read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix)
-    if wc.shape[1]:
-        coupled_forward(z, h, c, p, u, parents, bounds, wh, wc)
+def decode(nodes, bounds, layer, read, classifier):
+    h, first, last = nodes[1], bounds[0], bounds[-1]
+    output, scores = classifier
+    read_inputs(nodes[0], first, last, read)
+    if layer[1].shape[1]:
+        coupled_forward(nodes, bounds, layer)
     else:
-        vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc)
+        vanilla_forward(nodes, bounds, layer)
     scores[first:last] = output[-1]
     add_product(scores[first:last], h[first:last], output[:-1])
 
 
 @compiled
-def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
-             output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, valid_masks, moves, costs,
-             taken, lengths, spent, dropped):
-    number, step = len(nodes), 0
+def roll_out(nodes, bounds, layer, read, classifier, candidates, facts, results, bound, tightens):
+    parents, places, actions, scores = nodes[5], read[0], read[2], classifier[1]
+    last, positions, firsts, ends, limits, owners = candidates
+    valid, moves, costs = facts
+    taken, lengths, spent, dropped = results
+    number, step = len(last), 0
     going = np.empty(number, dtype=np.int64)
     while True:
         running = 0
@@ -452,15 +463,14 @@ def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions,
         first = number + step % 2 * number  # two blocks take turns
         for r in range(running):
             k = going[r]
-            parents[first + r], places[first + r] = nodes[k], firsts[k] + positions[k]
+            parents[first + r], places[first + r] = last[k], firsts[k] + positions[k]
             actions[first + r] = taken[k, lengths[k] - 1]
         bounds[0], bounds[1] = first, first + running
-        decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
-               output, scores)
+        decode(nodes, bounds, layer, read, classifier)
         for r in range(running):
             k = going[r]
-            action = best_action(scores[first + r], valid_masks[1 if positions[k] == ends[k] else 0])
-            nodes[k] = first + r
+            action = best_action(scores[first + r], valid[1 if positions[k] == ends[k] else 0])
+            last[k] = first + r
             taken[k, lengths[k]] = action
             lengths[k] += 1
             positions[k] += moves[action]

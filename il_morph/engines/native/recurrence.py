@@ -30,6 +30,11 @@ class Nodes:
         self.dtype, self.number, self.capacity = dtype, 0, 0
         self._grow(16)
 
+    @property
+    def states(self) -> tuple[np.ndarray, ...]:
+        """What the kernels of a cell read and write."""
+        return self.z, self.h, self.c, self.p, self.u, self.parents
+
     def clear(self) -> None:
         self.number = 0
 
@@ -61,6 +66,7 @@ class Recurrence:
         self.name, self.scratch, self.cell = name, scratch, kernels.VANILLA if vanilla else kernels.COUPLED
         self.wh = arrays[f"{name}.h"]
         self.wc = arrays.get(f"{name}.c", np.empty((len(self.wh), 0), dtype=self.wh.dtype))
+        self.weights = self.wh, self.wc
         self.nodes = self.new_nodes(scores)
 
     def new_nodes(self, scores: int) -> Nodes:
@@ -69,20 +75,19 @@ class Recurrence:
 
     def run(self, bounds: np.ndarray) -> None:
         """Compute the nodes of these blocks, whose z holds what the input contributes."""
-        n = self.nodes
-        self.cell.forward(n.z, n.h, n.c, n.p, n.u, n.parents, bounds, self.wh, self.wc)
+        self.cell.forward(self.nodes.states, bounds, self.weights)
 
     def no_gradient(self) -> np.ndarray:
-        """Of h of all nodes and, as the last row, of the state before the first step."""
+        """A zero gradient of h: a row for each node, and a last one for the state before the first step."""
         return self.scratch.zeros(self.nodes.number + 1, self.wh.shape[0])
 
     def run_backward(self, bounds: np.ndarray, dh: np.ndarray) -> tuple[np.ndarray, Factors]:
-        """From the gradient of h to that of z, and to the factors of those of wh and wc."""
+        """From the gradient of h to the gradient of z and the factors of the gradients of wh and wc."""
         n, number = self.nodes, self.nodes.number
         dc = self.no_gradient()
         dz = self.scratch.zeros(number + 1, self.wh.shape[1])
         dp = self.scratch.zeros(number + 1, self.wc.shape[1])
-        self.cell.backward(n.z, n.c, n.u, n.parents, bounds, self.wh, self.wc, dh, dc, dz, dp)
+        self.cell.backward(n.states, bounds, self.weights, dh, dc, dz, dp)
         factors = {f"{self.name}.h": (self.scratch.take(n.h, n.parents[:number]), dz[:number])}
         if dp.shape[1]:
             factors[f"{self.name}.c"] = n.c[:number], dp[:number]

@@ -1,14 +1,12 @@
-"""`il-morph table --hours`: what all runs of the paper take, by those that were made."""
+"""experiments/analysis/cost.py: how long all runs of the paper take, estimated from ours."""
 import pytest
 
-from il_morph.commands import main
-from il_morph.reproduction.cost import efforts
 from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.plan import Plan, Selection
 from il_morph.reproduction.run_list import measured
 from il_morph.reproduction.runs import Run
 from il_morph.run_folder import ResultsTree
-from tests.cli import error_of
+from tests.analysis import run_script, script
 from tests.table_output import tsv_rows
 
 TASKS = list(load_table("celex").languages)
@@ -20,8 +18,9 @@ def timed(model, language, minutes, cpu=None, fold="0", seed="1", engine="native
 
 def hours(capsys, tmp_path, runs, *flags, table="celex"):
     (tmp_path / "measured.tsv").write_text(measured(runs))
-    assert main(["table", table, str(tmp_path / "measured.tsv"), "--hours", "--format=tsv", *flags]) == 0
-    return tsv_rows(capsys.readouterr().out)
+    done = run_script(capsys, "cost", table, tmp_path / "measured.tsv", "--format=tsv", *flags)
+    assert done.returncode == 0, done.stderr
+    return tsv_rows(done.stdout)
 
 
 def test_languages_weigh_the_same_and_so_do_systems(capsys, tmp_path):
@@ -69,17 +68,16 @@ def test_all_systems_on_all_languages_and_folds_are_the_whole_table(capsys, tmp_
 
 def test_what_was_not_measured_is_named(capsys, tmp_path):
     (tmp_path / "measured.tsv").write_text(measured([timed("ca-d", TASKS[0], 1.0)]))
-    assert main(["table", "celex", str(tmp_path / "measured.tsv"), "--hours", "--format=markdown"]) == 0
-    text = capsys.readouterr().out
-    assert "celex: not measured are HA\\*, CA, HA\\*-MRT, CA-MRT, CA-R, CA-RM; they are counted with" in text
-    assert "celex: not measured are NWFST; they are not counted." in text
+    text = run_script(capsys, "cost", "celex", tmp_path / "measured.tsv", "--format=markdown").stdout
+    assert "celex: HA\\*, CA, HA\\*-MRT, CA-MRT, CA-R, CA-RM not measured, counted with the mean" in text
+    assert "celex: NWFST not measured, not counted." in text
 
 
 def test_votes_and_runs_without_minutes_take_nothing(capsys, tmp_path):
     vote = timed("ca-d", TASKS[0], None, seed="1+2+3+4+5")
     (tmp_path / "measured.tsv").write_text(measured([vote]))
-    assert main(["table", "celex", str(tmp_path / "measured.tsv"), "--hours"]) == 0
-    assert capsys.readouterr().out == "There are no runs of our own yet.\n"
+    done = run_script(capsys, "cost", "celex", tmp_path / "measured.tsv")
+    assert (done.returncode, done.stdout) == (0, "There are no runs of our own yet.\n")
 
 
 @pytest.mark.parametrize("name", ["sigmorphon2016", "sigmorphon2017", "celex", "lemmatization"])
@@ -89,7 +87,7 @@ def test_the_runs_are_those_that_the_runner_plans(name, tmp_path):
     selection = Selection(tmp_path, ResultsTree(tmp_path), table.settings, [], list(table.languages), table.folds,
                           table.seeds, None, [])
     planned = {run.folder for job in Plan(table, selection).jobs() for run in job}
-    assert sum(effort.runs for effort in efforts(table, [])) == len(planned)
+    assert sum(cost.runs for cost in script("cost").costs(table, [])) == len(planned)
 
 
 def test_all_tables_in_one(capsys, tmp_path):
@@ -97,14 +95,5 @@ def test_all_tables_in_one(capsys, tmp_path):
                       ("sigmorphon2017", timed("ca-d", "welsh", 1.0, setting="medium", fold="-"))):
         (tmp_path / name).mkdir()
         (tmp_path / name / "measured.tsv").write_text(measured([run]))
-    assert main(["table", "all", str(tmp_path), "--hours", "--format=tsv"]) == 0
-    rows = tsv_rows(capsys.readouterr().out)
+    rows = tsv_rows(run_script(capsys, "cost", "all", tmp_path, "--format=tsv").stdout)
     assert [(row["table"], row["runs"]) for row in rows] == [("sigmorphon2017 medium", "2340"), ("celex", "700")]
-
-
-@pytest.mark.parametrize("flag", ["--by-language", "--compare", "--plot=x.svg"])
-def test_what_is_about_accuracy_is_refused(capsys, tmp_path, monkeypatch, flag):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "measured.tsv").write_text(measured([timed("ca-d", TASKS[0], 1.0)]))
-    text = error_of(capsys, "table", "celex", "measured.tsv", "--hours", flag)
-    assert f"leave {flag.split('=')[0]} out" in text and not (tmp_path / "x.svg").exists()

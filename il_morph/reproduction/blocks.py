@@ -1,4 +1,4 @@
-"""Layout: headings, lines and grids of cells as text, Markdown or TSV. Knows nothing of what they say."""
+"""Blocks of a page (headings, remarks, grids of cells) as text, Markdown or TSV."""
 from __future__ import annotations
 
 import re
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Callable, Union
 
 LAYOUTS = ("text", "markdown", "tsv")
-WIDTH = 110  # of lines of text; those of a grid are as wide as they are
-FIGURE = re.compile(r"|[-–]|(< )?[-+]?\d[\d.,/+± ()-]*\*?")  # what is set to the right
+WIDTH = 110  # of lines of text; a grid takes the width it needs
+FIGURE = re.compile(r"|[-–]|(< )?[-+]?\d[\d.,/+± ()-]*\*?")  # is aligned to the right
 MARKS = re.compile(r"[*|]")
 
 
@@ -21,7 +21,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Caption:
-    """A small heading, of a table that stands in another text."""
+    """A small heading over a grid inside another text."""
 
     text: str
 
@@ -34,7 +34,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Remarks:
-    """Lines that stand under each other."""
+    """A list of lines."""
 
     lines: Sequence[str]
 
@@ -43,7 +43,7 @@ Block = Union[Heading, Caption, Grid, Remarks, str]
 
 
 def render(blocks: Sequence[Block], layout: str) -> str:
-    """Blocks with an empty line between them; of TSV the grids, with their headings if there are several."""
+    """Blocks with an empty line between them. TSV has the grids only, with headings if there are several."""
     if layout == "tsv":
         return _tsv(blocks)
     show = _markdown if layout == "markdown" else _text
@@ -75,7 +75,7 @@ def _wrapped(line: str) -> str:
 
 
 def _aligned(grid: Grid) -> list[str]:
-    """Columns under each other; figures to the right, with room for a mark after them."""
+    """Aligned columns; figures to the right, with room for a mark after them."""
     rows = [grid.header, *grid.rows]
     right = figure_columns(grid)
     cells = [[_with_room(cell) if is_right else cell for cell, is_right in zip(row, right)] for row in rows]
@@ -89,7 +89,7 @@ def _with_room(cell: str) -> str:
 
 
 def figure_columns(grid: Grid) -> list[bool]:
-    """Which columns hold figures only: they are set to the right."""
+    """Which columns hold figures only, and so are aligned to the right."""
     return [all(FIGURE.fullmatch(cell) for cell in column) for column in zip(*grid.rows)] or [False] * len(grid.header)
 
 

@@ -1,4 +1,4 @@
-"""Our accuracy against the published one, a point for each language. Needs matplotlib."""
+"""Draw our accuracy against the published one, a point for each language. Needs matplotlib."""
 from __future__ import annotations
 
 import hashlib
@@ -7,41 +7,28 @@ from io import BytesIO
 from typing import Any
 
 from il_morph.errors import InputError
+from il_morph.report.drawing import load_pyplot
 from il_morph.reproduction.cells import plus_minus, signed
-from il_morph.reproduction.comparisons import LIKE, UNLIKE, Comparison, Summary
+from il_morph.reproduction.figures import BESIDE_SINGLES, BESIDE_VOTE, LanguageFigure, MeanFigure
 from il_morph.reproduction.paper_tables import PaperTable
 from il_morph.reproduction.published import VOTE
 
-FORMATS = (".svg", ".png")
-STYLES = {UNLIKE: ("single models beside a vote", "o", "none"), LIKE: ("single models", "s", "none"),
+STYLES = {BESIDE_VOTE: ("single models beside a vote", "o", "none"), BESIDE_SINGLES: ("single models", "s", "none"),
           VOTE: ("votes", "o", "C1")}
 MODELS = ("ca-d", "ca-r", "ca-rm")
 
 
-def load_pyplot() -> Any:
-    """matplotlib, which draws into files and needs no screen."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise InputError("pictures need matplotlib: pip install matplotlib") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    matplotlib.rcParams["svg.hashsalt"] = "il-morph"  # the same picture is the same file
-    return pyplot
+def pictured(figures: Sequence[LanguageFigure], setting: str) -> list[LanguageFigure]:
+    """The figures that a picture of this setting shows."""
+    return [each for each in figures if each.setting == setting and each.model in MODELS]
 
 
-def pictured(comparisons: Sequence[Comparison], setting: str) -> list[Comparison]:
-    """What a picture of this setting shows."""
-    return [each for each in comparisons if each.setting == setting and each.model in MODELS]
-
-
-def draw_comparisons(table: PaperTable, comparisons: Sequence[Comparison], setting: str, kind: str) -> bytes:
-    """A column for each of CA-D, CA-R and CA-RM, as svg or png: ours against the published, and the differences."""
-    pyplot, own = load_pyplot(), pictured(comparisons, setting)
+def draw_accuracies(table: PaperTable, figures: Sequence[LanguageFigure], setting: str, kind: str) -> bytes:
+    """A column for each of CA-D, CA-R and CA-RM, as svg or png: accuracies above, differences below."""
+    pyplot, own = load_pyplot(), pictured(figures, setting)
     models = list(dict.fromkeys(each.model for each in own))
     if not models:
-        raise InputError(f"--plot: there are no runs of CA-D, CA-R or CA-RM to compare in {setting}")
+        raise InputError(f"nothing to draw: no runs of CA-D, CA-R or CA-RM in {setting} have published counterparts")
     canvas, axes = pyplot.subplots(2, len(models), figsize=(4.2 * len(models), 7.2), sharey="row", squeeze=False,
                                    gridspec_kw={"height_ratios": (3, 2)})
     for (above, below), model in zip(axes.T, models):
@@ -57,16 +44,16 @@ def draw_comparisons(table: PaperTable, comparisons: Sequence[Comparison], setti
     return picture.getvalue()
 
 
-def _signature(comparisons: Sequence[Comparison]) -> str:
-    """The same for the same points, whichever matplotlib draws them: it tells whether a picture is up to date."""
-    points = [(each.model, each.language, each.kind, f"{each.ours:.4f}") for each in comparisons]
+def _signature(figures: Sequence[LanguageFigure]) -> str:
+    """The same for the same points, whichever matplotlib draws them: update.py checks it."""
+    points = [(each.model, each.language, each.kind, f"{each.ours:.4f}") for each in figures]
     return f"{len(points)} points, {hashlib.sha256(repr(points).encode()).hexdigest()[:16]}"
 
 
-def _draw(axis: Any, comparisons: Sequence[Comparison], title: str) -> None:
+def _draw(axis: Any, figures: Sequence[LanguageFigure], title: str) -> None:
     axis.plot([0, 100], [0, 100], color="0.7", linewidth=0.8)
     for kind, (label, marker, fill) in STYLES.items():
-        own = [each for each in comparisons if each.kind == kind and each.published]
+        own = [each for each in figures if each.kind == kind and each.published]
         axis.scatter([each.published.accuracy for each in own if each.published], [each.ours for each in own], s=22,
                      marker=marker, facecolors=fill, edgecolors="C1" if fill != "none" else "C0", linewidths=0.8,
                      label=f"{label} ({len(own)})" if own else None)
@@ -74,13 +61,13 @@ def _draw(axis: Any, comparisons: Sequence[Comparison], title: str) -> None:
     axis.legend(loc="upper left", frameon=False)
 
 
-def _draw_differences(axis: Any, comparisons: Sequence[Comparison]) -> None:
-    """Of votes where there are some, with their mean and twice its standard error."""
-    kind = next(kind for kind in (VOTE, LIKE, UNLIKE) if any(each.kind == kind for each in comparisons))
-    own = Summary(tuple(each for each in comparisons if each.kind == kind))
+def _draw_differences(axis: Any, figures: Sequence[LanguageFigure]) -> None:
+    """Differences of votes, or else of single models, with their mean and twice its standard error."""
+    kind = next(kind for kind in (VOTE, BESIDE_SINGLES, BESIDE_VOTE) if any(each.kind == kind for each in figures))
+    own = MeanFigure(tuple(each for each in figures if each.kind == kind))
     label, marker, fill = STYLES[kind]
     axis.axhline(0, color="0.7", linewidth=0.8, zorder=0)
-    axis.scatter([each.published.accuracy for each in own.comparisons if each.published], own.differences.values, s=22,
+    axis.scatter([each.published.accuracy for each in own.figures if each.published], own.differences.values, s=22,
                  marker=marker, facecolors=fill, edgecolors="C1" if fill != "none" else "C0", linewidths=0.8)
     mean, error = own.differences.mean, own.differences.standard_error
     if mean is not None and error is not None:
