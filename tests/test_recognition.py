@@ -269,7 +269,7 @@ def test_columns_that_do_not_fit_are_shown_and_asked_for_again(columns, name, ad
         with pytest.raises(InputError) as caught:
             parse(text, options)
         assert str(caught.value).endswith(f": {advice}; name the columns with --columns")
-    with pytest.raises(InputError, match="name the columns with --columns, or the feature separator with --feature-separator$"):
+    with pytest.raises(InputError, match="with --columns, or the feature separator with --feature-separator$"):
         parse(SAMPLES["2016"], ReadOptions(columns=("input", "features", "output"), separator=";"))
 
 
