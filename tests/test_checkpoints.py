@@ -1,4 +1,5 @@
 """Interrupted trainings: with an engine that can, they go on where they were; nothing is silently overwritten."""
+import json
 import os
 import re
 import signal
@@ -122,7 +123,28 @@ def test_without_a_seed_the_seed_of_the_interrupted_run_is_taken(data, tmp_path,
     assert Run(tmp_path / "run").stats["seed"] == seed
 
 
+def test_a_training_goes_on_from_a_checkpoint_of_version_2(data, tmp_path, interrupt):
+    """Which does not know the settings of the learning rate."""
+    arguments = arguments_of(data, tmp_path / "run", "--epochs=4")
+    interrupt(2)
+    assert main(arguments) == 130
+    path = tmp_path / "run" / "f.checkpoint"
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["header.json"])
+    for name in ("learning_rate", "lr_schedule", "lr_warmup", "lr_decay", "lr_patience"):
+        del header["identity"][name]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**members, "header.json": json.dumps(header).encode()}.items():
+            archive.writestr(name, content)
+    interrupt(0)
+    assert main(arguments) == 0
+    assert main(arguments_of(data, tmp_path / "whole", "--epochs=4")) == 0
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
 @pytest.mark.parametrize("flags, different", [
+    (["--learning-rate=0.5"], "learning_rate: 0.0 there, 0.5 now"),
     (["--epochs=7"], "epochs: 6 there, 7 now"), (["--dynet-seed=2"], "seed: 1 there, 2 now"),
     (["--il-beta=0.9"], "il_beta: 0.5 there, 0.9 now"), (["--enc-hidden=9"], "enc_hidden: 8 there, 9 now"),
 ])
