@@ -17,13 +17,15 @@ import os
 
 TYPE_CHECKING = False  # to import this module imports next to nothing: the command is interrupted without a traceback
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Optional, Union
+    from collections.abc import Iterable, Sequence
+    from typing import Any, NoReturn, Optional, Union
 
     from il_morph.errors import InputError
     from il_morph.evaluation.scores import Scores
     from il_morph.files import PathLike
     from il_morph.model.predictor import AnyPredictor
+
+    Numbers = Optional[Union[str, int, Iterable[int]]]  # "1-3" and "4,10" or [4, 10]
 
 __version__ = "2.0.0"
 __all__ = ["InputError", "evaluate", "load", "train"]
@@ -52,53 +54,80 @@ def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> 
     return load_predictor(listed, combine)
 
 
-def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Optional[str] = None,
-          **flags: Any) -> AnyPredictor:
+def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Optional[str] = None, *,
+          seeds: Numbers = None, jobs: Optional[int] = None,
+          test_path: Optional[PathLike] = None, reload_path: Optional[PathLike] = None, force: Optional[bool] = None,
+          verbose: Optional[int] = None, engine: Optional[str] = None, dynet_seed: Optional[int] = None,
+          dynet_mem: Optional[int] = None, dynet_autobatch: Optional[int] = None,
+          split_by: Optional[str] = None, split_seed: Optional[int] = None, sigm2017format: Optional[bool] = None,
+          no_feat_format: Optional[bool] = None, columns: Optional[Union[str, Sequence[str]]] = None,
+          feature_separator: Optional[str] = None,
+          architecture: Optional[str] = None, transducer: Optional[str] = None, input: Optional[int] = None,
+          feat_input: Optional[int] = None, action_input: Optional[int] = None, pos_emb: Optional[bool] = None,
+          avm_feat_format: Optional[bool] = None, enc_hidden: Optional[int] = None, dec_hidden: Optional[int] = None,
+          enc_layers: Optional[int] = None, dec_layers: Optional[int] = None, vanilla_lstm: Optional[bool] = None,
+          mlp: Optional[int] = None, nonlin: Optional[str] = None, lucky_w: Optional[float] = None,
+          tag_wraps: Optional[str] = None, param_tying: Optional[bool] = None, unicode: Optional[str] = None,
+          input_separator: Optional[str] = None, output_separator: Optional[str] = None,
+          mode: Optional[str] = None, epochs: Optional[int] = None, patience: Optional[int] = None,
+          pick_loss: Optional[bool] = None, pick_ties: Optional[str] = None, mle_loss: Optional[str] = None,
+          sample_order: Optional[str] = None, trials: Optional[int] = None, optimization: Optional[str] = None,
+          learning_rate: Optional[float] = None, lr_schedule: Optional[str] = None, lr_warmup: Optional[float] = None,
+          lr_decay: Optional[float] = None, lr_patience: Optional[int] = None,
+          batch_size: Optional[int] = None, decbatch_size: Optional[int] = None, dropout: Optional[float] = None,
+          l2: Optional[float] = None, beam_width: Optional[int] = None, beam_widths: Numbers = None,
+          il_rules: Optional[str] = None, il_loss: Optional[str] = None, il_decay: Optional[str] = None,
+          il_k: Optional[float] = None, il_tforcing_epochs: Optional[int] = None, il_beta: Optional[float] = None,
+          il_global_rollout: Optional[bool] = None, il_optimal_oracle: Optional[bool] = None,
+          il_bias_inserts: Optional[bool] = None, il_rollin: Optional[str] = None,
+          il_rollout_loss: Optional[str] = None, aligner: Optional[str] = None, align_smart: Optional[bool] = None,
+          align_cls: Optional[bool] = None, align_dumb: Optional[bool] = None, iterations: Optional[int] = None,
+          try_reverse: Optional[bool] = None, pretrain_epochs: Optional[int] = None,
+          pretrain_until: Optional[float] = None, pretrain_dropout: Optional[float] = None,
+          sample_size: Optional[int] = None, alpha: Optional[float] = None, beta: Optional[float] = None,
+          mrt_action_cost: Optional[float] = None, no_baseline: Optional[bool] = None,
+          scale_negative: Optional[float] = None,
+          **others: NoReturn) -> AnyPredictor:
     """Train a model as `il-morph train` does, and load it. Without `dev` (None) the training file is split.
 
-    `model` is that of --model, CA-R if it is not given. `flags` are those of the command with `_` for `-`:
-    `epochs=20`, `test_path="test.tsv"`, `sigm2017format=True`, `pos_emb=False` (that is --no-pos-emb),
-    `beam_widths=(4, 10)`, `dynet_seed=1`; `seeds="1-5"` gives five models that vote.
+    Arguments are called like the flags, with `_` for `-`, and `il-morph train --help` explains them. What is None is
+    left to `model`, a preset (CA-R if not given), or to its default. `pos_emb=False` is --no-pos-emb, `aligner="cls"`
+    is --align-cls. `seeds="1-5"`, or a list or range of them, gives several models that vote, `jobs` at a time.
     """
-    from il_morph.commands import train as command
-    from il_morph.errors import InputError
+    asked = {**locals(), **others}
+    from il_morph.runs.python import errors_in_python, train_as_asked
 
-    known = {word.split("=")[0] for word in (command.__doc__ or "").split() if word.startswith("--")}
-    words = [word for name, value in {"model": model, **flags}.items() for word in _flag(name, value, known)]
-    if command.run(["train", *words, *(str(path) for path in (train, dev, results) if path is not None)]):
-        raise InputError(f"not all trainings in {results} have ended well: see the train.log of each")
-    return load(results)
-
-
-def _flag(name: str, value: Any, known: set[str]) -> list[str]:
-    """A flag of the command line; None leaves it to its default, and so does False where there is no --no- form."""
-    flag, opposite = f"--{name.replace('_', '-')}", f"--no-{name.replace('_', '-')}"
-    if value is None:
-        return []
-    if value is False and (opposite in known or flag in known):
-        return [opposite] if opposite in known else []
-    if isinstance(value, bool):
-        return [flag]
-    listed = value if isinstance(value, (list, tuple)) else [value]
-    return [f"{flag}={','.join(map(str, listed))}"]
+    for name in ("train", "dev", "results", "others"):
+        del asked[name]
+    with errors_in_python():
+        train_as_asked(train, dev, results, asked)
+        return load(results)
 
 
-def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None) -> Scores:
+def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None,
+             output_separator: str = "") -> Scores:
     """Score the predictions in a file, or a list of outputs, against gold data, line by line: accuracy in percent, mean
     Levenshtein distance and so on. `columns`, as in `"input,features,output"`, says what is not recognised.
+    With `output_separator=" "` distances count the symbols that it separates.
     """
     from dataclasses import replace
 
-    from il_morph.commands.arguments import named_columns
-    from il_morph.data.formats import ReadOptions, read_data
+    from il_morph.data.formats import ReadOptions, Sample, read_data
+    from il_morph.data.read_options import named_columns, symbol_separators
     from il_morph.errors import InputError
     from il_morph.evaluation.entries import gold_entries, read_predictions
     from il_morph.evaluation.scores import evaluate as score
+    from il_morph.runs.python import errors_in_python
 
-    data = read_data(gold, ReadOptions(columns=named_columns({"--columns": columns})), need_output=True)
+    with errors_in_python({"columns", "output_separator"}):
+        separators = symbol_separators(output=output_separator)
+        data = read_data(gold, ReadOptions(columns=named_columns(columns), separators=separators), need_output=True)
     golds = gold_entries(data)
     if isinstance(predictions, (str, os.PathLike)):
-        return score(golds, read_predictions(predictions, data.format), data.format)
+        return score(golds, read_predictions(predictions, data.format, separators=separators), data.format, separators)
     if len(predictions) != len(golds):
         raise InputError(f"{len(predictions)} outputs for the {len(golds)} lines of {data.name}: give one for each")
-    return score(golds, [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)], data.format)
+    for entry, output in zip(golds, predictions):
+        separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
+    entries = [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)]
+    return score(golds, entries, data.format, separators)

@@ -42,11 +42,6 @@ class RunFolder:
         return self.path / "f.checkpoint"
 
     @property
-    def training_lock_path(self) -> Path:
-        """Locked by `il-morph train` while it is at work here."""
-        return self.path / ".training"
-
-    @property
     def commit(self) -> Path:
         """The commit of il-morph that the run was made with, for runs of a table."""
         return self.path / "commit"
@@ -58,8 +53,13 @@ class RunFolder:
 
     @property
     def lock(self) -> Path:
-        """Locked by the process that trains here; the file says who that is, and stays."""
+        """Locked by the process that trains here; the file says who that is."""
         return self.path / "lock"
+
+    @property
+    def lock_of_version_2(self) -> Path:
+        """Locked while `il-morph train` of version 2 is at work here."""
+        return self.path / ".training"
 
     def predictions(self, name: str) -> Path:
         """Of `greedy.dev`, `beam4.test` and so on."""

@@ -1,4 +1,5 @@
 """Interrupted trainings: with an engine that can, they go on where they were; nothing is silently overwritten."""
+import json
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ import pytest
 from il_morph.commands import main
 from il_morph.runs.experiment import RunReport
 from il_morph.training import clock
+from il_morph.training.checkpoint import load_checkpoint, save_checkpoint
 from tests.cli import ROOT, SMALL, Run, error_of, training_arguments
 
 NATIVE = ["--engine=native", "--patience=9"]
@@ -55,7 +57,7 @@ def contents(folder):
     files = {name: (folder / name).read_bytes() for name in run.files
              if name.endswith(("model", "predictions", "eval"))}
     rows = [[cell for name, cell in row.items() if name != "seconds"] for row in run.log]
-    stats = {name: value for name, value in run.stats.items() if name not in ("command", "training")}
+    stats = {name: value for name, value in run.stats.items() if name not in ("command", "run", "training")}
     stats["training"] = {name: value for name, value in run.stats["training"].items() if "seconds" not in name}
     assert run.stats["training"]["cpu_seconds"] > 0
     return files, rows, stats
@@ -122,7 +124,28 @@ def test_without_a_seed_the_seed_of_the_interrupted_run_is_taken(data, tmp_path,
     assert Run(tmp_path / "run").stats["seed"] == seed
 
 
+def test_a_training_goes_on_from_a_checkpoint_of_version_2(data, tmp_path, interrupt):
+    """Which does not know the settings of the learning rate."""
+    arguments = arguments_of(data, tmp_path / "run", "--epochs=4")
+    interrupt(2)
+    assert main(arguments) == 130
+    path = tmp_path / "run" / "f.checkpoint"
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["header.json"])
+    for name in ("learning_rate", "lr_schedule", "lr_warmup", "lr_decay", "lr_patience"):
+        del header["identity"][name]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**members, "header.json": json.dumps(header).encode()}.items():
+            archive.writestr(name, content)
+    interrupt(0)
+    assert main(arguments) == 0
+    assert main(arguments_of(data, tmp_path / "whole", "--epochs=4")) == 0
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
 @pytest.mark.parametrize("flags, different", [
+    (["--learning-rate=0.5"], "learning_rate: 0.0 there, 0.5 now"),
     (["--epochs=7"], "epochs: 6 there, 7 now"), (["--dynet-seed=2"], "seed: 1 there, 2 now"),
     (["--il-beta=0.9"], "il_beta: 0.5 there, 0.9 now"), (["--enc-hidden=9"], "enc_hidden: 8 there, 9 now"),
 ])
@@ -138,6 +161,21 @@ def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_p
     assert f"holds an unfinished run of another kind ({different})" in message and "--force" in message
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
     assert main([*others[:1], *flags, "--force", *others[1:]]) == 0
+
+
+def test_a_checkpoint_from_before_a_setting_was_there_goes_on(data, tmp_path, interrupt, capsys):
+    interrupt(2)
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=4")) == 130
+    interrupt(0)
+    checkpoint = load_checkpoint(tmp_path / "run" / "f.checkpoint")
+    for name in ("learning_rate", "lr_schedule", "trials", "unicode"):
+        del checkpoint.identity[name]
+    save_checkpoint(checkpoint)
+    message = error_of(capsys, *arguments_of(data, tmp_path / "run", "--epochs=4", "--learning-rate=3"))
+    assert "(learning_rate: 0.0 there, 3.0 now)" in message
+    assert main(arguments_of(data, tmp_path / "run", "--epochs=4")) == 0
+    assert main(arguments_of(data, tmp_path / "whole", "--epochs=4")) == 0
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
 def test_an_evaluation_does_not_end_an_interrupted_training(data, tmp_path, interrupt, capsys):

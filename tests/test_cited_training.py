@@ -139,7 +139,7 @@ def test_a_model_of_one_architecture_is_not_trained_as_another(trained_preset, d
     first = trained_preset("soft")
     message = error_of(capsys, "train", "--model=hacm", f"--reload-path={first.folder}", data("train", "2016"),
                        data("dev", "2016"), str(tmp_path / "r"))
-    assert "was trained with soft, the command line says hacm; leave the flag out" in message
+    assert "was trained with soft, not hacm; leave it out" in message
 
 
 def test_a_model_file_without_an_architecture_is_of_the_transducer(tmp_path):

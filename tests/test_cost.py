@@ -85,8 +85,8 @@ def test_the_runs_are_those_that_the_runner_plans(name, tmp_path):
     """Every training of the whole table, those that others start from included, once."""
     table = load_table(name)
     selection = Selection(tmp_path, ResultsTree(tmp_path), table.settings, [], list(table.languages), table.folds,
-                          table.seeds, None, [])
-    planned = {run.folder for job in Plan(table, selection).jobs() for run in job}
+                          table.seeds, None, {})
+    planned = {task.spec.results for job in Plan(table, selection).jobs() for task in job}
     assert sum(cost.runs for cost in script("cost").costs(table, [])) == len(planned)
 
 

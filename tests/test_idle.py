@@ -40,7 +40,7 @@ def trained(data, tmp_path, caplog):
 def test_a_flag_without_effect_is_named_and_has_none(trained, flags, idle, of):
     without, expected = trained("without", *flags)
     said, weights = trained("with", *flags, idle)
-    assert without == [] and said == [f"{idle.split('=')[0]} has no effect here: it is of {of}"]
+    assert without == [] and said == [f"{idle.split('=')[0]} has no effect here: it belongs to {of}"]
     assert weights.keys() == expected.keys()
     assert all(np.array_equal(weights[name], expected[name]) for name in weights)
 
@@ -76,7 +76,7 @@ def test_an_evaluation_names_flags_of_the_training(data, trained, tmp_path, capl
     assert main(["train", "--mode=eval", f"--reload-path={tmp_path / 'model'}", "--patience=3", "--il-beta=0.1",
                  "--decbatch-size=2", "--sigm2017format", data("train"), data("dev"), str(tmp_path / "eval")]) == 0
     said = [record.getMessage() for record in caplog.records if "has no effect" in record.getMessage()]
-    assert said == [f"{flag} has no effect here: it is of training, and --mode=eval trains nothing"
+    assert said == [f"{flag} has no effect here: it belongs to training, and --mode=eval trains nothing"
                     for flag in ("--patience", "--il-beta")]
 
 

@@ -9,6 +9,7 @@ import pytest
 from il_morph.errors import InputError
 from il_morph.runs import locks
 from il_morph.runs.locks import FileLock
+from il_morph.runs.results_folder import ResultsFolder
 
 HOLDER = """
 import sys, time
@@ -100,3 +101,44 @@ def test_file_systems_without_locks_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr(locks.fcntl, "flock", unsupported)
     with pytest.raises(InputError, match="cannot lock .*/lock: Operation not supported; choose a results folder"):
         FileLock(tmp_path / "lock").acquire()
+
+
+# The lock of a run
+
+def test_a_run_has_one_lock_and_takes_it_along(tmp_path):
+    folder = ResultsFolder(tmp_path / "run")
+    assert {path.name for path in folder.path.iterdir()} == {"lock"}
+    with pytest.raises(InputError, match=r"run is in use: process \d+ on .* trains there; wait for it"):
+        ResultsFolder(tmp_path / "run")
+    folder.close()
+    assert list(folder.path.iterdir()) == []
+
+
+def test_a_training_takes_over_the_lock_of_the_process_that_started_it(tmp_path, monkeypatch):
+    lock = FileLock(tmp_path / "lock")
+    assert lock.acquire(wait=False)
+    monkeypatch.setenv(locks.HANDED_OVER, str(os.dup(lock.descriptor)))
+    folder = ResultsFolder(tmp_path)
+    lock.release()
+    assert not FileLock(tmp_path / "lock").acquire(wait=False), "it is held until the training is over"
+    folder.close()
+    assert (tmp_path / "lock").read_text().startswith("process "), "whoever made it may look who trained"
+    assert FileLock(tmp_path / "lock").acquire(wait=False)
+
+
+@pytest.mark.parametrize("descriptor", ["", "x", "999", "0"])
+def test_a_descriptor_of_something_else_is_no_lock(tmp_path, monkeypatch, descriptor):
+    monkeypatch.setenv(locks.HANDED_OVER, descriptor)
+    ResultsFolder(tmp_path).close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_training_of_version_2_is_not_disturbed(tmp_path):
+    older = FileLock(tmp_path / ".training")
+    assert older.acquire(wait=False)
+    with pytest.raises(InputError, match="is in use"):
+        ResultsFolder(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".training"]
+    older.release()
+    ResultsFolder(tmp_path).close()
+    assert not (tmp_path / ".training").exists(), "what a training left that was killed"

@@ -1,5 +1,6 @@
 """The Python interface, used as a user would."""
 import copy
+import inspect
 import math
 import pickle
 import subprocess
@@ -15,6 +16,9 @@ from il_morph.model import threads
 from il_morph.model.combination import AveragingPredictor, VotingPredictor
 from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Prediction, Predictor, merged, up_to_mass
+from il_morph.runs.asked import DECLARED
+from il_morph.runs.python import in_python
+from il_morph.runs.spec import SETTINGS
 from tests.cli import DEV, Data
 from tests.random_models import TAGGED, random_model
 from tests.steps import OneByOne, step_log_probabilities
@@ -58,29 +62,94 @@ def test_a_short_script_trains_loads_predicts_and_evaluates(data: Data, tmp_path
     assert refusal == "predict takes a list of pairs: write [('walk', 'V;PST')]"
 
 
-@pytest.mark.parametrize("flags, message", [({"epocs": 1}, "unknown flag --epocs"),
-                                            ({"epochs": "many"}, "--epochs takes"),
-                                            ({"il_rules": "none"}, "--il-rules takes"),
-                                            ({"forse": False}, "unknown flag --forse"),
-                                            ({"no_force": False}, "unknown flag --no-force"),
-                                            ({"model": "best"}, "--model takes")])
-def test_train_from_python_has_the_errors_of_the_command(data, tmp_path, flags, message):
-    with pytest.raises(il_morph.InputError, match=message):
-        il_morph.train(data("train"), data("dev"), tmp_path / "results", **flags)
+@pytest.mark.parametrize("arguments, message", [
+    ({"epocs": 1}, "epocs: did you mean epochs?"), ({"forse": False}, "forse: did you mean force?"),
+    ({"dynet_sed": None}, "dynet_sed: did you mean dynet_seed?"), ({"zzz": 1}, "zzz: there is no such argument"),
+    ({"no_force": False}, "no_force: did you mean force?"), ({"seed": 1}, "seed: did you mean seeds?"),
+    ({"epochs": "many"}, "epochs takes a whole number from 1 up to 100000, not 'many'"),
+    ({"epochs": True}, "epochs takes a whole number from 1 up to 100000, not True"),
+    ({"il_rules": "none"}, "il_rules takes one of paper, program, not 'none'"),
+    ({"model": "best"}, "model takes one of ca-d, "), ({"pos_emb": "yes"}, "pos_emb takes True or False, not 'yes'"),
+    ({"beam_widths": [4, -1]}, "beam_widths takes whole numbers separated by commas, not '4,-1'"),
+    ({"columns": ["input"]}, 'columns="input": output is missing; name the columns as in columns="input,features,'),
+    ({"mode": "mrt"}, 'mode="mrt" starts from a trained model: give one with reload_path, or train it in the same run '
+                      "with pretrain_epochs or pretrain_until"),
+    ({"input": 8, "action_input": 9}, "input=8 and action_input=9 differ, but characters and actions share their "
+                                      "embeddings: make them equal or use param_tying=False"),
+    ({"il_decay": "exponential", "il_k": 3}, 'il_k takes a number between 0 and 1 with il_decay="exponential", not 3'),
+    ({"align_cls": True, "aligner": "smart"}, 'aligner="cls" and aligner="smart" exclude each other'),
+    ({"sigm2017format": True, "columns": "input,output"}, "sigm2017format=True and columns exclude each other"),
+    ({"split_seed": 3}, "split_seed is about one file that is split: give train and results alone"),
+    ({"jobs": 2}, "jobs is about several trainings: say which with seeds"), ({"seeds": "5-1"}, "seeds takes seeds up"),
+    ({"seeds": [1], "dynet_seed": 1}, "seeds and dynet_seed exclude each other"), ({"test_path": ""}, "test_path is "),
+])
+def test_errors_from_python_speak_of_arguments(data, tmp_path, arguments, message):
+    with pytest.raises(il_morph.InputError) as refusal:
+        il_morph.train(data("train"), data("dev"), tmp_path / "results", **arguments)
+    assert str(refusal.value).startswith(message)
     assert not (tmp_path / "results").exists()
+
+
+def test_a_finished_run_is_overwritten_with_force_true(data, tmp_path, caplog):
+    small = {"engine": "native", "epochs": 1, "input": 8, "enc_hidden": 8, "dec_hidden": 8, "dynet_mem": 16}
+    il_morph.train(data("train"), data("dev"), tmp_path, **small)
+    assert [record.getMessage() for record in caplog.records if "no effect" in record.getMessage()] == [
+        'dynet_mem has no effect here: it belongs to engine="dynet"']
+    with pytest.raises(il_morph.InputError, match="choose another folder, or overwrite it with force=True"):
+        il_morph.train(data("train"), data("dev"), tmp_path, **small)
+    assert il_morph.train(data("train"), data("dev"), tmp_path, force=True, **small).predict([("walk", "V;PST")])
+
+
+@pytest.mark.parametrize("message, python", [
+    ("without --force", "without force=True"), ("--il-k takes", "il_k takes"), ("(--no-pos-emb)", "(pos_emb=False)"),
+    ("--mode=mle, mrt", 'mode="mle", mrt'), ("--mode=il: x", 'mode="il": x'), ("--il-beta=0.5.", "il_beta=0.5."),
+    ("--no-feat-format", "no_feat_format=True"), ("--no-baseline", "no_baseline=True"), ("--seeds=1-5", 'seeds="1-5"'),
+    ("--align-cls", 'aligner="cls"'), ("--columns=input,output;", 'columns="input,output";'),
+    ('--feature-separator=";"', 'feature_separator=";"'), ("predict --nbest=3", "predict --nbest=3"),
+    ("a--b -- RESULTS-PATH", "a--b -- results"), ("cannot read /a/--force/FILE", "cannot read /a/--force/FILE"),
+])
+def test_flags_in_messages_become_arguments(message, python):
+    assert in_python(message) == python
 
 
 @pytest.mark.parametrize("flags, words", [
     ({"force": False, "il_bias_inserts": False}, []), ({"force": True}, ["--force"]), ({"epochs": None}, []),
     ({"pos_emb": False}, ["--no-pos-emb"]), ({"pos_emb": True}, ["--pos-emb"]),
     ({"baseline": False}, ["--no-baseline"]), ({"no_baseline": False}, []),
-    ({"beam_widths": (4, 10)}, ["--beam-widths=4,10"]), ({"model": "ca-d"}, ["--model=ca-d"])])
+    ({"beam_widths": (4, 10)}, ["--beam-widths=4,10"]), ({"model": "ca-d"}, ["--model=ca-d"]),
+    ({"align_cls": True}, ["--align-cls"]), ({"aligner": "dumb"}, ["--align-dumb"]), ({"epochs": "2"}, ["--epochs=2"]),
+    ({"no_pos_emb": True}, ["--no-pos-emb"]), ({"feat_format": False}, ["--no-feat-format"]),
+    ({"il_k": 6}, ["--il-k=6"]), ({"columns": ("input", "output")}, ["--columns=input,output"]),
+    ({"verbose": True}, ["--verbose=1"]),
+    ({"sigm2017format": True, "beam_widths": []}, ["--sigm2017format", "--beam-widths=0"])])
 def test_a_false_flag_is_its_opposite_or_left_out(monkeypatch, tmp_path, flags, words):
     given = []
-    monkeypatch.setattr("il_morph.commands.train.run", lambda argv: given.extend(argv) or 1)
-    with pytest.raises(il_morph.InputError, match="not all trainings"):
+    monkeypatch.setattr("il_morph.runs.seeds.run", lambda spec, command: given.extend(spec.argv()))
+    with pytest.raises(il_morph.InputError, match="cannot read"):  # nothing was trained
         il_morph.train("train", "dev", tmp_path, **flags)
     assert given == ["train", *words, "train", "dev", str(tmp_path)]
+
+
+@pytest.mark.parametrize("seeds, found", [("1-3,7", [1, 2, 3, 7]), ([1, 2], [1, 2]), (range(4, 6), [4, 5]), (3, [3])])
+def test_seeds_are_a_text_a_list_or_a_range(monkeypatch, tmp_path, seeds, found):
+    given = []
+    monkeypatch.setattr("il_morph.runs.seeds.train_seeds", lambda spec, seeds, jobs: given.extend(seeds) or 1)
+    with pytest.raises(il_morph.InputError, match="not all trainings in .* have ended well"):
+        il_morph.train("train", "dev", tmp_path, seeds=seeds)
+    assert given == found
+
+
+def test_help_and_type_checkers_know_every_argument():
+    parameters = dict(inspect.signature(il_morph.train).parameters)
+    others = parameters.pop("others")
+    assert (others.kind, others.annotation) == (others.VAR_KEYWORD, "NoReturn"), "a misspelt argument is a type error"
+    assert set(parameters) == {"train", "dev", "results", *DECLARED, "seeds", "jobs",
+                               "align_smart", "align_cls", "align_dumb"}
+    assert {each.default for name, each in parameters.items() if name not in ("train", "dev", "results")} == {None}
+    kinds = {bool: "Optional[bool]", int: "Optional[int]", float: "Optional[float]", str: "Optional[str]",
+             tuple: "Numbers"}
+    for name, declared in SETTINGS.items():
+        assert parameters[name].annotation == kinds[type(declared.default)], name
 
 
 def test_evaluate_takes_a_file_or_a_list_of_outputs(data):
@@ -91,7 +160,7 @@ def test_evaluate_takes_a_file_or_a_list_of_outputs(data):
     assert il_morph.evaluate(data("dev"), right, columns="input,output,features").by_pos["V"] == (100, 2)
     with pytest.raises(il_morph.InputError, match="3 outputs for the 4 lines"):
         il_morph.evaluate(data("dev"), right[:3])
-    with pytest.raises(il_morph.InputError, match="output is missing"):
+    with pytest.raises(il_morph.InputError, match='^columns="input,features": output is missing'):
         il_morph.evaluate(data("dev"), right, columns="input,features")
 
 
@@ -121,7 +190,7 @@ def test_what_no_line_of_data_can_have_is_refused(predictor, text):
     for ask in (lambda: predictor.predict([(text, "V;PST")]), lambda: predictor.predict([("walk", text)]),
                 lambda: predictor.nbest([(text, "V;PST")]), lambda: predictor.paradigm(text),
                 lambda: predictor.score([("walk", "V;PST", text)])):
-        with pytest.raises(il_morph.InputError, match="has a character that no line of data can have: take it out"):
+        with pytest.raises(il_morph.InputError, match="contains a tab, a line end or a lone surrogate: remove it"):
             ask()
 
 

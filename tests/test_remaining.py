@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from il_morph.reproduction.display import Screen, Standing, duration
-from il_morph.reproduction.plan import PlannedRun
 from il_morph.run_folder import RunFolder
+from il_morph.runs.display import Screen, Standing, duration
 from il_morph.runs.eta import (
     AtWork,
     Experience,
@@ -21,11 +20,12 @@ from il_morph.runs.eta import (
     share_done,
     time_left,
 )
+from il_morph.runs.spec import RunSpec, Task
 
 
 def planned(folder="/nowhere", model="ca-d", epochs=60, patience=15):
-    return PlannedRun("low", model, "welsh", "", "1", str(folder), [
-        "train", f"--epochs={epochs}", "--patience", str(patience), "train", "dev", str(folder)])
+    spec = RunSpec("train", "dev", str(folder), settings={"epochs": epochs, "patience": patience})
+    return Task(spec, f"low welsh {model} seed 1", f"low {model}")
 
 
 def pace(epochs, per_epoch=2.0, best=0, since=0.0):
@@ -42,12 +42,6 @@ def write_log(folder, accuracies, phase="il", seconds=2.0):
 def write_stats(folder, epochs, seconds):
     folder.mkdir()
     RunFolder(folder).stats.write_text(json.dumps({"training": {"epochs": epochs, "seconds": seconds}}))
-
-
-def test_the_values_of_flags_are_read_as_train_takes_them():
-    assert planned().number("--epochs") == 60
-    assert planned().number("--patience") == 15
-    assert planned().number("--il-k") is None
 
 
 def test_the_pace_of_a_training_is_read_from_its_log(tmp_path):
@@ -107,8 +101,8 @@ def test_finished_runs_say_how_long_others_take(tmp_path):
     for name, model, epochs, seconds in (("a", "ca-d", 30, 100.0), ("b", "ca-d", 15, 60.0), ("c", "ca-r", 60, 500.0)):
         write_stats(tmp_path / name, epochs, seconds)
         experience.add(planned(tmp_path / name, model))
-    assert experience.share(("low", "ca-d")) == pytest.approx((0.5 + 0.25) / 2)
-    assert experience.share(("low", "ca-rm")) == pytest.approx((0.5 + 0.25 + 1) / 3), "of all, where none is alike"
+    assert experience.share("low ca-d") == pytest.approx((0.5 + 0.25) / 2)
+    assert experience.share("low ca-rm") == pytest.approx((0.5 + 0.25 + 1) / 3), "of all, where none is alike"
     starting = AtWork(planned(), None, 30.0)
     assert time_left([starting], [], 1, experience) == pytest.approx(80 - 30)
     assert time_left([starting], [[planned(model="ca-r")]], 1, experience) == pytest.approx(80 - 30 + 500)

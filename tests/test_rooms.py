@@ -11,7 +11,7 @@ import il_morph
 PACKAGE = Path(il_morph.__file__).parent
 ROOMS = ["data", "transitions", "evaluation", "model", "training", "engines", "cited", "runs", "reproduction", "report",
          "commands"]
-GROUND = {"errors", "files", "bars", "limits", "run_folder"}  # modules that every room may import
+GROUND = {"errors", "files", "bars", "limits", "run_folder", "values"}  # modules that every room may import
 NEVER = {"reproduction": {"transitions", "training", "engines"}, "report": {"engines"}}  # though they stand to the left
 # The systems of other papers: names, and what the allowed modules may say of them
 CITED_NAMES = re.compile(r"\bSOFT\b|\bSoft[A-Z]\w*|[\"']soft[\"']|(?i:hacm|haem[-_ ]?2017|nwfst)|il_morph\.cited")

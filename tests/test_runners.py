@@ -103,19 +103,19 @@ def test_a_system_that_is_a_vote_stands_for_those_that_vote(setting, ends):
 
 @pytest.mark.parametrize("table, options, command", [
     ("sigmorphon2016", ["--models=ca", "--languages=navajo", "--seeds=3"],
-     "il-morph train --model=ca --align-smart --epochs=30 --patience=5 --dynet-seed=3 --test-path=/d/navajo-task1-test "
+     "il-morph train --model=ca --epochs=30 --patience=5 --align-smart --dynet-seed=3 --test-path=/d/navajo-task1-test "
      "/d/navajo-task1-train /d/navajo-task1-dev /r/task1/ca/navajo/3"),
     ("sigmorphon2017", ["--models=ca-r", "--languages=welsh", "--seeds=1", "--setting=low"],
      "il-morph train --model=ca-r --sigm2017format --epochs=60 --patience=15 --dynet-seed=1 "
      "--test-path=/d/task1/welsh-uncovered-test /d/task1/welsh-train-low /d/task1/welsh-dev /r/low/ca-r/welsh/1"),
     ("sigmorphon2017", ["--models=ha", "--languages=welsh", "--seeds=1", "--setting=medium"],
-     "il-morph train --model=ha --align-cls --sigm2017format --epochs=50 --patience=10 --dynet-seed=1 "
+     "il-morph train --model=ha --sigm2017format --epochs=50 --patience=10 --align-cls --dynet-seed=1 "
      "--test-path=/d/task1/welsh-uncovered-test /d/task1/welsh-train-medium /d/task1/welsh-dev /r/medium/ha/welsh/1"),
     ("celex", ["--models=ca-rm", "--tasks=rP-pA", "--folds=2", "--seeds=5"],
      "il-morph train --model=ca-rm --no-feat-format --epochs=50 --patience=10 --dynet-seed=5 "
      "--test-path=/d/rP-pA/0500/2/test /d/rP-pA/0500/2/train /d/rP-pA/0500/2/dev /r/0500/ca-rm/rP-pA/2/5"),
     ("lemmatization", ["--models=ha", "--languages=irish", "--folds=9"],
-     "il-morph train --model=ha --align-cls --no-feat-format --epochs=50 --patience=10 --dynet-seed=1 "
+     "il-morph train --model=ha --no-feat-format --epochs=50 --patience=10 --align-cls --dynet-seed=1 "
      "--test-path=/d/irish_9_test.txt /d/irish_9_train.txt /d/irish_9_dev.txt /r/wicentowski/ha/irish/9/1"),
 ])
 def test_exact_commands(table, options, command):
@@ -148,13 +148,19 @@ def test_train_options_take_precedence():
     command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1",
                        "--", "--epochs", "2", "--patience=1", "--il-k=6")
     assert command.count("--epochs") == command.count("--patience") == 1
-    assert " --epochs 2 --patience=1 --il-k=6 " in command
+    assert " --epochs=2 --patience=1 --il-k=6 " in command
 
 
 @pytest.mark.parametrize("options", [["--align-cls"], ["--align-dumb", "--try-reverse"]])
 def test_an_aligner_among_the_train_options_replaces_that_of_the_table(options):
     command, = dry_run("sigmorphon2016", "--models=ca", "--languages=german", "--seeds=1", "--", *options)
     assert "--align-smart" not in command and f" {' '.join(options)} " in command
+
+
+def test_train_options_are_checked_before_anything_starts():
+    selection = ["--models=ca-d", "--languages=german", "--seeds=1", "--"]
+    assert "--epochs takes a whole number" in refusal("sigmorphon2016", *selection, "--epochs=many")
+    assert "unknown flag --il-gamma" in refusal("sigmorphon2016", *selection, "--il-gamma=1")
 
 
 def test_blanks_in_paths_are_quoted():
@@ -413,8 +419,8 @@ def test_job_lists_are_data(tmp_path):
     assert len(jobs["jobs"]) == 2
     for seed, job in zip("12", jobs["jobs"]):
         run, = job
-        assert run["folder"] == run["arguments"][-1] == f"{results}/task1/ca-d/german/{seed}"
-        assert run["arguments"][0] == "train" and f"--dynet-seed={seed}" in run["arguments"]
+        assert run["spec"]["results"] == f"{results}/task1/ca-d/german/{seed}"
+        assert run["spec"]["train"] == f"{data}/german-task1-train" and run["spec"]["dynet_seed"] == int(seed)
 
 
 @pytest.mark.parametrize("content, message", [
@@ -480,7 +486,10 @@ def test_from_end_to_end(tmp_path, table, setting, report, columns, average):
     assert rows["CA-D", "single sd"][average] == f"{statistics.stdev(by_seed):.2f}"
     assert rows["CA-D", "runs"][average].startswith("4/")
     assert done.stdout == (tmp_path / "results" / "table.txt").read_text()
-    assert "CA-D" in done.stdout and "4/" in done.stdout
+    assert "CA-D" in done.stdout and "published" in done.stdout, "not all languages were run: a row for each that was"
+    for language, ours in zip(LANGUAGES[table].split(","), reported):
+        row = next(line.split() for line in done.stdout.splitlines() if line.split()[:1] == [language])
+        assert f"{ours:.1f}" == row[1].rstrip("*")
 
 
 def stats_of(folder):
@@ -619,7 +628,7 @@ def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
 
 
 def code_version(project, folder):
-    program = "from il_morph.reproduction.commit import code_version; print(code_version())"
+    program = "from il_morph.runs.commit import code_version; print(code_version())"
     return subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(project)}, cwd=folder,
                           capture_output=True, text=True, check=True).stdout.strip()
 
@@ -756,7 +765,8 @@ def test_two_scripts_at_once_share_the_work_and_print_the_same_table(tmp_path):
     tables, errors = zip(*(process.communicate() for process in both))
     assert [process.returncode for process in both] == [0, 0], errors
     assert tables[0] == tables[1] == (tmp_path / "results" / "table.txt").read_text()
-    assert "6/50" in tables[0]
+    assert {"russian", "german"} <= {line.split(" ")[0] for line in tables[0].splitlines()}
+    assert table_rows(tmp_path, "sigmorphon2016")["CA-D", "runs"]["Avg"] == "6/50"
     assert len(journal(tmp_path, "start")) == len(set(journal(tmp_path, "start"))) == 6, "no run was made twice"
     assert len(list(tmp_path.glob("results/task1/ca-d/*/1+2+3/f.beam4.test.eval"))) == 2
 

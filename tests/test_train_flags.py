@@ -13,12 +13,14 @@ from il_morph.commands import train as command
 from il_morph.data.formats import Sample
 from il_morph.model.search import BeamSearch, SearchModel
 from il_morph.model.settings import ModelSettings, TrainingSettings, declarations
+from il_morph.runs.spec import OTHERS, SETTINGS, RunSpec, flag_of
+from il_morph.transitions.aligners import ALIGNERS
 from tests.cli import ROOT, SMALL, TRAIN, Run, training_arguments
 
 pytest.importorskip("dynet")
 
 
-# From the command line to the experiment
+# From the command line to the run
 
 OPTIONS = dict(re.findall(r"^  (--[\w-]+)(=\S+)?  ", command.__doc__, re.M))
 DEFAULTS = set(re.findall(r"^  (--[\w-]+)  .*\(default[,)]", command.__doc__, re.M))
@@ -33,22 +35,13 @@ OF_SEEDS = {"--seeds", "--jobs"}  # tested in test_seeds.py
 
 @pytest.fixture
 def experiment(monkeypatch):
-    """A function from flags to the arguments of the experiment, which is not carried out."""
-    given = {}
+    """A function from flags to the run that is asked for, which is not carried out."""
+    given = []
+    monkeypatch.setattr(command, "carry_out", lambda spec, *others: given.append(spec) or 0)
 
-    class Recorder:
-        def __init__(self, **arguments):
-            given.clear()
-            given.update(arguments)
-
-        def run(self):
-            pass
-
-    monkeypatch.setattr(command, "Experiment", Recorder)
-
-    def build(*flags, paths=("TRAIN", "DEV", "RESULTS")):
+    def build(*flags, paths=("TRAIN", "DEV", "RESULTS")) -> RunSpec:
         assert main(["train", *flags, *paths]) == 0
-        return dict(given)
+        return given.pop()
 
     return build
 
@@ -84,47 +77,30 @@ def test_the_usage_text_says_the_default_that_is_declared(name):
         assert said[1] == (f"{shown:g}" if isinstance(shown, float) else str(shown))
 
 
-def test_a_flag_that_no_declaration_knows_is_an_error(monkeypatch):
-    monkeypatch.setattr(command, "__doc__", command.__doc__.replace("  --il-rollin=NAME", "  --il-rolling=NAME"))
-    with pytest.raises(AssertionError, match="--il-rollin.*--il-rolling"):
-        main(["train", "TRAIN", "DEV", "RESULTS"])
+def test_the_usage_text_and_the_declarations_know_the_same_flags():
+    declared = {flag_of(name): each for name, each in {**SETTINGS, **OTHERS}.items() if name != "aligner"}
+    opposites = {f"--no-{flag[2:]}" for flag, each in declared.items() if each.default is True}
+    assert set(OPTIONS) == {*declared, *opposites, *OF_SEEDS, *(f"--align-{name}" for name in ALIGNERS)}
 
 
-@pytest.mark.parametrize("flag", [flag for flag in OPTIONS if flag not in DEFAULTS | OF_SEEDS])
-def test_every_flag_reaches_the_experiment(experiment, flag):
+@pytest.mark.parametrize("flag", [flag for flag in OPTIONS if flag not in OF_SEEDS])
+def test_every_flag_reaches_the_run(experiment, flag):
     paths = ["FILE", "RESULTS"] if flag.startswith("--split-") else ["TRAIN", "DEV", "RESULTS"]
     without, with_it = experiment(paths=paths), experiment(another(flag), paths=paths)
-    without.pop("command"), with_it.pop("command")
     assert without != with_it
+    if flag not in DEFAULTS and without.settings != with_it.settings:
+        assert (without.training, without.network) != (with_it.training, with_it.network)
 
 
 @pytest.mark.parametrize("flag", sorted(DEFAULTS))
 def test_what_is_on_by_default_can_be_said(experiment, flag):
-    assert experiment()["training"] == experiment(flag)["training"]
-    assert ModelSettings(**experiment()["model_flags"]) == ModelSettings(**experiment(flag)["model_flags"])
-
-
-def test_every_flag_is_read(experiment, monkeypatch):
-    read = set()
-
-    class Reading(dict):
-        def __getitem__(self, name):
-            read.add(name)
-            return super().__getitem__(name)
-
-        def get(self, name, default=None):
-            read.add(name)
-            return super().get(name, default)
-
-    parse = command.parse_arguments
-    monkeypatch.setattr(command, "parse_arguments", lambda *arguments: Reading(parse(*arguments)))
-    experiment()
-    assert set(OPTIONS) - read == set()
+    assert experiment().training == experiment(flag).training
+    assert ModelSettings(**experiment().network) == ModelSettings(**experiment(flag).network)
 
 
 def test_without_flags_it_is_the_papers_ca_r(experiment):
     built = experiment()
-    settings, training = ModelSettings(**built["model_flags"]), built["training"]
+    settings, training = ModelSettings(**built.network), built.training
     assert (settings.input, settings.feat_input, settings.action_input) == (100, 20, 100)
     assert (settings.enc_hidden, settings.dec_hidden, settings.enc_layers, settings.dec_layers) == (200, 200, 1, 1)
     assert (settings.mlp, settings.vanilla_lstm, settings.pos_emb, settings.param_tying) == (0, False, True, True)
@@ -138,13 +114,13 @@ def test_without_flags_it_is_the_papers_ca_r(experiment):
     (["--model=ca-d", "--il-beta=0.3"], "nll", 0.3), (["--il-loss=mse", "--model=ca-rm"], "mse", 0.5),
 ])
 def test_presets_and_explicit_flags(experiment, flags, loss, beta):
-    training = experiment(*flags)["training"]
+    training = experiment(*flags).training
     assert (training.il_loss, training.il_beta) == (loss, beta)
 
 
 def test_the_k_of_exponential_decay_has_its_own_default(experiment):
-    assert experiment("--il-decay=exponential")["training"].il_k == 0.9
-    assert experiment("--il-decay=exponential", "--il-k=0.5")["training"].il_k == 0.5
+    assert experiment("--il-decay=exponential").training.il_k == 0.9
+    assert experiment("--il-decay=exponential", "--il-k=0.5").training.il_k == 0.5
 
 
 @pytest.mark.parametrize("flags, sizes", [
@@ -152,15 +128,15 @@ def test_the_k_of_exponential_decay_has_its_own_default(experiment):
     (["--no-param-tying", "--input=8"], (8, 100)), (["--no-param-tying", "--input=8", "--action-input=9"], (8, 9)),
 ])
 def test_tied_embeddings_have_one_size(experiment, flags, sizes):
-    settings = ModelSettings(**experiment(*flags)["model_flags"])
+    settings = ModelSettings(**experiment(*flags).network)
     assert (settings.input, settings.action_input) == sizes
 
 
 @pytest.mark.parametrize("flags, verbose", [
     ([], False), (["--verbose=0"], False), (["--verbose=1"], True), (["--verbose", "1"], True), (["--verbose"], True)])
 def test_the_level_of_verbose_may_be_left_out(experiment, flags, verbose):
-    assert experiment(*flags)["verbose"] is verbose
-    assert experiment(*flags)["train_path"] == "TRAIN"
+    assert bool(experiment(*flags).verbose) is verbose
+    assert experiment(*flags).train == "TRAIN"
 
 
 # Network: the training data has the POS V and N and the features PST, PRS, PL, SG

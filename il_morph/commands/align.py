@@ -22,6 +22,8 @@ Options:
   --columns=LIST        the columns, for example input,features,output; - skips one; without these flags
                         il-morph recognises the columns
   --feature-separator=X  the separator between features, for example ";" (default: recognised)
+  --input-separator=X   the separator between the symbols of inputs, for example " " (default: none, characters)
+  --output-separator=X  the separator between the symbols of outputs
   --format=NAME         text, or tsv: input, output, features, aligned input, aligned output, actions
                         (with --align-expert: input, output, features, number of sequences, actions) (default text)
 """
@@ -42,6 +44,7 @@ from il_morph.commands.arguments import (
     read_options_of,
 )
 from il_morph.data.formats import read_data
+from il_morph.data.symbols import Symbols
 from il_morph.errors import InputError
 from il_morph.model.search import describe
 from il_morph.model.settings import ModelSettings
@@ -64,7 +67,9 @@ def run(argv: list[str]) -> int:
                            optional(integer, args, "--dynet-seed", 1, 0), args["--try-reverse"])
     data = read_data(args["FILE"], options, need_output=True)
     samples = data.samples
-    vocabulary = Vocabulary.build(samples, ModelSettings(format=data.format.name, transducer=transducer))
+    vocabulary = Vocabulary.build(samples, ModelSettings(
+        format=data.format.name, transducer=transducer, input_separator=options.separators.input,
+        output_separator=options.separators.output))
     instances = [vocabulary.instance(sample) for sample in samples]
     if args["--align-expert"]:
         rows = expert_rows(instances, vocabulary, most)
@@ -90,7 +95,15 @@ def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) ->
 def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner) -> Iterator[list[str]]:
     pairs = [(instance.sample.input, instance.sample.target) for instance in instances]
     for instance, aligned in zip(instances, aligner(pairs)):
-        yield [*head(instance), *aligned, describe(vocabulary.gold_actions(aligned), instance, vocabulary)]
+        yield [*head(instance), *in_symbols(aligned, instance.symbols),
+               describe(vocabulary.gold_actions(aligned), instance, vocabulary)]
+
+
+def in_symbols(aligned: tuple[str, str], symbols: Symbols) -> tuple[str, str]:
+    """An aligned pair as it is written: a side without a separator has that of the other side."""
+    separators = symbols.separators
+    source, target = (map(symbols.symbol, text) for text in aligned)
+    return ((separators.input or separators.output).join(source), (separators.output or separators.input).join(target))
 
 
 def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int) -> Iterator[list[str]]:
@@ -104,8 +117,8 @@ def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int
 
 
 def head(instance: Instance) -> list[str]:
-    sample = instance.sample
-    return [sample.input, sample.target, sample.tag]
+    sample, symbols = instance.sample, instance.symbols
+    return [symbols.input(sample.input), symbols.output(sample.target), sample.tag]
 
 
 def as_text(rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -1,14 +1,15 @@
 """Command line arguments: docopt, and values of flags with errors that name the flag."""
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 import docopt
 
-from il_morph.data.formats import ReadOptions, complaint_about_columns, format_from_flags
+from il_morph import values
+from il_morph.data.formats import ReadOptions, Separators
+from il_morph.data.read_options import read_options, symbol_separators
 from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.errors import InputError
 
@@ -77,73 +78,30 @@ def usage_error(doc: str, message: str) -> UsageError:
 
 def integer(args: Arguments, flag: str, minimum: Optional[int] = None, maximum: Optional[int] = None) -> int:
     """The value of a flag that takes a whole number."""
-    expected = "a whole number" + (f" from {minimum} up" if minimum is not None else "")
-    expected += f" to {maximum}" if maximum is not None else ""
-    try:
-        value = int(args[flag])
-    except ValueError:
-        raise _bad_value(args, flag, expected) from None
-    if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
-        raise _bad_value(args, flag, expected)
-    return value
+    return values.integer(flag, args[flag], minimum, maximum)
 
 
-def number(args: Arguments, flag: str, minimum: Optional[float] = None,
-           maximum: Optional[float] = None) -> float:
+def number(args: Arguments, flag: str, minimum: Optional[float] = None, maximum: Optional[float] = None) -> float:
     """The value of a flag that takes a finite number."""
-    expected = "a number"
-    if minimum is not None:
-        expected += f" from {minimum:g}" + (" up" if maximum is None else "")
-    if maximum is not None:
-        expected += f" up to {maximum:g}"
-    try:
-        value = float(args[flag])
-    except ValueError:
-        raise _bad_value(args, flag, expected) from None
-    too_low = minimum is not None and value < minimum
-    too_high = maximum is not None and value > maximum
-    if not math.isfinite(value) or too_low or too_high:
-        raise _bad_value(args, flag, expected)
-    return value
+    return values.number(flag, args[flag], minimum, maximum)
 
 
-def choice(args: Arguments, flag: str, values: Sequence[str]) -> str:
+def choice(args: Arguments, flag: str, choices: Sequence[str]) -> str:
     """The value of a flag that takes one of a few words."""
-    if args[flag] not in values:
-        raise _bad_value(args, flag, "one of " + ", ".join(values))
-    return args[flag]
+    return values.choice(flag, args[flag], choices)
 
 
 def read_options_of(args: Arguments) -> ReadOptions:
     """How data is read: the format that the flags choose, or none, which leaves it to recognition."""
-    old = [flag for flag in ("--sigm2017format", "--no-feat-format") if args[flag]]
-    new = [flag for flag in ("--columns", "--feature-separator") if args[flag] is not None]
-    if old and new:
-        raise InputError(f"{old[0]} and {new[0]} exclude each other: give one of them")
-    fmt = format_from_flags(args["--sigm2017format"], args["--no-feat-format"]) if old else None
-    return ReadOptions(format=fmt, columns=named_columns(args), separator=feature_separator(args),
-                       unicode=optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS)
+    return read_options(args["--sigm2017format"], args["--no-feat-format"], args["--columns"],
+                        args["--feature-separator"],
+                        optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS,
+                        separator_flags(args))
 
 
-def named_columns(args: Arguments) -> Optional[tuple[str, ...]]:
-    """The columns that --columns names."""
-    if args["--columns"] is None:
-        return None
-    columns = tuple(args["--columns"].split(","))
-    complaint = complaint_about_columns(columns)
-    if complaint:
-        raise InputError(f"--columns={args['--columns']}: {complaint}; name the columns as in "
-                         "--columns=input,features,output")
-    return columns
-
-
-def feature_separator(args: Arguments) -> Optional[str]:
-    separator = args["--feature-separator"]
-    if separator is not None and (not separator or re.search(r"[\s\w()]", separator) and separator != " "):
-        raise _bad_value(args, "--feature-separator", "what stands between features, as in --feature-separator=\";\"")
-    if separator is not None and args["--columns"] is not None and "features" not in args["--columns"].split(","):
-        raise InputError("--feature-separator needs a column of features: name it in --columns, or leave the flag out")
-    return separator
+def separator_flags(args: Arguments) -> Separators:
+    """What stands between symbols; commands without these flags have none."""
+    return symbol_separators(args.get("--input-separator"), args.get("--output-separator"))
 
 
 def optional(convert: Callable, args: Arguments, flag: str, default: Any, *bounds: Any) -> Any:
@@ -157,10 +115,6 @@ def chosen_aligner(args: Arguments, *others: str) -> Optional[str]:
     if len(named) > 1:
         raise InputError(f"--align-{named[0]} and --align-{named[1]} exclude each other: give one of them")
     return next((name for name in named if name not in others), None)
-
-
-def _bad_value(args: Arguments, flag: str, expected: str) -> InputError:
-    return InputError(f"{flag} takes {expected}, not {args[flag]!r}")
 
 
 def _unknown_flags(doc: str, argv: Sequence[str]) -> list[str]:

@@ -17,8 +17,11 @@ Options:
   --columns=LIST    the columns, for example input,features,output; - skips one; without these
                     flags il-morph recognises the columns of the first file
   --feature-separator=X  the separator between features (default: recognised)
+  --input-separator=X    the separator between the symbols of inputs (default: none, characters)
+  --output-separator=X   the separator between the symbols of outputs, for example " "
   --best=N          let only the first N files vote
-  --repair          replace an output that has the same character four times in a row by the input
+  --repair          replace an output that has the same character (or symbol) four times in a row
+                    by the input
   --force           overwrite OUTPUT
   -h --help         show this text
 """
@@ -38,11 +41,13 @@ def run(argv: list[str]) -> int:
     to_stream = args["OUTPUT"] == STREAM
     if not to_stream:
         refuse_to_overwrite(args["OUTPUT"], args["--force"])
-    fmt, first = read_first_predictions(args["PREDICTIONS"][0], read_options_of(args))
-    models = [first, *(read_predictions(path, fmt) for path in args["PREDICTIONS"][1:])]
+    options = read_options_of(args)
+    fmt, first = read_first_predictions(args["PREDICTIONS"][0], options)
+    others = [read_predictions(path, fmt, separators=options.separators) for path in args["PREDICTIONS"][1:]]
+    models = [first, *others]
     models = models[:optional(integer, args, "--best", len(models), 1, len(models))]
     if args["--repair"]:
-        models = [[repaired(entry) for entry in model] for model in models]
+        models = [[repaired(entry, options.separators) for entry in model] for model in models]
     lines = [fmt.line(Sample(entry.input, entry.tag, None), output)
              for entry, output in zip(models[0], ensemble(models, fmt))]
     text = "".join(line + "\n" for line in lines)

@@ -10,7 +10,7 @@ sample standard deviation, minimum and maximum of the figures shown. In files wr
 predict --nbest` the first prediction counts; the mean reciprocal rank uses all of them.
 
 With --train=FILE it adds the accuracy for lemmas and features seen or not seen in training, for each
-feature, and for lines with unseen characters.
+feature, and for lines with unseen characters (with a separator: symbols).
 
 Arguments:
   GOLD         data with outputs; - is standard input
@@ -30,6 +30,9 @@ Options:
                     flags il-morph recognises the columns of GOLD
   --feature-separator=X  the separator between features (default: recognised)
   --unicode=FORM    as-is, or nfc or nfd to normalise all files [default: as-is]
+  --input-separator=X    the separator between the symbols of inputs (default: none, characters)
+  --output-separator=X   the separator between the symbols of outputs, for example " ": distances and
+                    edits count symbols
   --format=FORMAT   text, tsv or json; with tsv, --train, --errors and --compare each print their own
                     table instead of the scores [default: text]
   -h --help         show this text
@@ -51,7 +54,7 @@ from il_morph.commands.arguments import (
     read_options_of,
     refuse_empty,
 )
-from il_morph.data.formats import ReadOptions, read_data
+from il_morph.data.formats import ReadOptions, Separators, read_data
 from il_morph.errors import InputError
 from il_morph.evaluation.analysis import Group, correct_lines, groups_of
 from il_morph.evaluation.comparison import Comparison, compare
@@ -103,29 +106,29 @@ def _findings(args: Arguments, options: ReadOptions) -> Findings:
     seed = optional(integer, args, "--seed", 1, 0)
     data = read_data(args["GOLD"], options, need_output=True)
     gold, names = gold_entries(data), args["PREDICTIONS"]
-    predictions = [read_predictions(name, data.format, options.unicode) for name in names]
-    scores = [evaluate(gold, each, data.format) for each in predictions]
+    predictions = [read_predictions(name, data.format, options.unicode, options.separators) for name in names]
+    scores = [evaluate(gold, each, data.format, options.separators) for each in predictions]
     for each in predictions:
         warn_of_spelling(gold, each)
     findings = Findings(names, scores, [correct_lines(gold, each) for each in predictions])
     if args["--train"]:
         like_gold = replace(options, expected=data.format, because=f"{data.name} has")
         train = read_data(args["--train"], like_gold, need_output=True)
-        findings.groups = groups_of(gold, train.samples, data.format)
+        findings.groups = groups_of(gold, train.samples, data.format, options.separators)
     if args["--errors"]:
-        findings.errors = [_errors(gold, each) for each in predictions]
+        findings.errors = [_errors(gold, each, options.separators) for each in predictions]
     if args["--compare"]:
         findings.comparison = compare(findings.correct[0], findings.correct[1], resamples, seed)
     return findings
 
 
-def _errors(gold: Sequence[Entry], predictions: Sequence[Entry]) -> list[list[str]]:
+def _errors(gold: Sequence[Entry], predictions: Sequence[Entry], separators: Separators) -> list[list[str]]:
     rows = []
     for one, other in zip(gold, predictions):
         right, given = one.outputs[0], other.outputs[0]
         if right != given:
-            rows.append([str(one.line), one.input, one.tag, right, given, str(first_difference(given, right)),
-                         edits(given, right)])
+            pair = separators.outputs(given), separators.outputs(right)
+            rows.append([str(one.line), one.input, one.tag, right, given, str(first_difference(*pair)), edits(*pair)])
     return rows
 
 

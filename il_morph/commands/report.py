@@ -30,7 +30,6 @@ from contextlib import suppress
 from il_morph.commands import train
 from il_morph.commands.arguments import (
     Arguments,
-    UsageError,
     choice,
     optional,
     parse_arguments,
@@ -45,6 +44,7 @@ from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
 from il_morph.model.combination import refuse_model_as_output
 from il_morph.report.finished import PARTS, FinishedRun, Places, is_search, judge, read_run, short_names
 from il_morph.report.runs_page import runs_page
+from il_morph.runs.spec import RunSpec
 
 log = logging.getLogger(__name__)
 
@@ -77,8 +77,8 @@ def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -
     for run in runs:
         own = [*map(str, run.files()), *places.all()]
         with suppress(InputError):  # an invalid command names no data
-            said = recorded_arguments(run)
-            own += [*recorded_places(run).all(), *(said[name] for name in ("FILE", "--reload-path") if said[name])]
+            spec = recorded_spec(run)
+            own += [*recorded_places(run).all(), spec.train, *([spec.reload_path] if spec.reload_path else [])]
         if os.path.realpath(target) in map(os.path.realpath, filter(os.path.exists, own)):
             raise InputError(f"{target} belongs to the run {run.name} or its data: choose another name for the output")
 
@@ -93,21 +93,24 @@ def places_of(args: Arguments, finished: FinishedRun) -> Places:
 
 
 def recorded_places(finished: FinishedRun) -> Places:
-    """The data that the command of the run names. If it split a file, the parts are in its folder."""
-    said = recorded_arguments(finished)
-    if said["FILE"] is None:
-        return Places(said["TRAIN-PATH"], said["DEV-PATH"], said["--test-path"])
-    own_train, own_dev, own_test = (str(finished.folder.path / f"{name}{suffix_of(said['FILE'])}") for name in NAMES)
-    return Places(own_train, own_dev, said["--test-path"] or own_test)
+    """The data that the run was made with. If it split a file, the parts are in its folder."""
+    spec = recorded_spec(finished)
+    if spec.dev is not None:
+        return Places(spec.train, spec.dev, spec.test_path)
+    own_train, own_dev, own_test = (str(finished.folder.path / f"{name}{suffix_of(spec.train)}") for name in NAMES)
+    return Places(own_train, own_dev, spec.test_path or own_test)
 
 
-def recorded_arguments(finished: FinishedRun) -> Arguments:
-    """The arguments of the command of the run, as `il-morph train` parses them."""
-    argv = finished.stats["command"][1:]
+def recorded_spec(finished: FinishedRun) -> RunSpec:
+    """The run as it was asked for. Version 2 recorded the command alone."""
+    stats = finished.stats
     try:
+        if "run" in stats:
+            return RunSpec.from_dict(stats["run"])
+        argv = stats["command"][1:]
         if any(re.match("-[^-]*h|--help", word) for word in split_at_end_of_flags(argv)[0]):  # docopt would show it
             raise usage_error(train.__doc__, "it asks for help")
-        return parse_arguments(train.__doc__, train.with_level(argv))
-    except UsageError as error:
+        return train.spec_of(parse_arguments(train.__doc__, train.with_level(argv)))
+    except (InputError, LookupError, TypeError, AttributeError) as error:
         raise InputError(f"{finished.folder.stats}: the recorded command is not an `il-morph train` command ({error}): "
                          "run it again, or give its data with --train, --dev and --test") from error

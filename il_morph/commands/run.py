@@ -40,8 +40,9 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
+from il_morph.commands import train
 from il_morph.commands.arguments import (
     Arguments,
     UsageError,
@@ -51,34 +52,38 @@ from il_morph.commands.arguments import (
     parse_arguments,
     split_at_end_of_flags,
 )
+from il_morph.engines import ENGINES
 from il_morph.errors import InputError
+from il_morph.reproduction.finish import finish_table
 from il_morph.reproduction.paper_tables import NAMES, PaperTable, load_table
-from il_morph.reproduction.plan import Job, Plan, Selection
-from il_morph.reproduction.runs import ENGINES
+from il_morph.reproduction.plan import Plan, Selection
+from il_morph.reproduction.slurm import submit
 from il_morph.run_folder import ResultsTree
-from il_morph.runs.eta import Experience
+from il_morph.runs.asked import under_one_name
 from il_morph.runs.locks import require_locks
+from il_morph.runs.processes import forget, make_folder
+from il_morph.runs.spec import MAX_SEED, Job
+from il_morph.runs.workers import STOPPED, train_jobs
 
 PROJECT = "IL_MORPH_PROJECT"  # set by bin/run_TABLE.sh: the folder with data and results
-SOME_FAILED, STOPPED = 1, 130
-SAMPLED = 200  # finished runs that the remaining time is learnt from
 OWN_FORMAT = "a table has a format of its own: leave it out"
 SET_FOR_EACH_RUN = {  # flags of il-morph train, and what to do instead
     "--model": "choose models with --models", "--dynet-seed": "choose seeds with --seeds",
     "--seeds": "choose seeds with --seeds before --", "--jobs": "give --jobs before --",
     "--force": "give --force before --", "--test-path": "--data names the folder of the data",
     "--reload-path": "the table says what a model starts from: leave it out", "--sigm2017format": OWN_FORMAT,
-    "--no-feat-format": OWN_FORMAT, "--columns": OWN_FORMAT, "--feature-separator": OWN_FORMAT}
+    "--no-feat-format": OWN_FORMAT, "--columns": OWN_FORMAT, "--feature-separator": OWN_FORMAT,
+    "--input-separator": OWN_FORMAT, "--output-separator": OWN_FORMAT}
 
 
 def run(argv: list[str]) -> int:
     options, train_options = split_at_end_of_flags(argv)
     args = parse(options)
-    refuse_contradictions(train_options)
+    asked = options_of_train(train_options)
     for_sbatch = sbatch_options(args)
     table = load_table(args["TABLE"])
     slots = optional(integer, args, "--jobs", None, 1)
-    plan = Plan(table, selection(table, args, train_options))
+    plan = Plan(table, selection(table, args, asked))
     if args["--dry-run"]:
         return print_commands(plan.to_do(again=args["--force"]))
     plan.check_data()
@@ -86,55 +91,24 @@ def run(argv: list[str]) -> int:
 
 
 def carry_out(plan: Plan, args: Arguments, slots: Optional[int], for_sbatch: Sequence[str]) -> int:
-    from il_morph.reproduction.finish import finish_table
-    from il_morph.reproduction.slurm import submit
-    from il_morph.runs.processes import forget, make_folder
-
     data, results, table = plan.selection.data, plan.selection.results, plan.table
     require_locks()
     make_folder(results.root)
     if args["--force"]:
-        forget([job[-1].results for job in plan.jobs()])
+        forget([job[-1].folder for job in plan.jobs()])
     jobs, code = plan.to_do(), 0
     if not jobs:
         print("all of these runs are finished", file=sys.stderr)
     elif args["--slurm"]:
         return submit(table.name, data, results, jobs, slots, for_sbatch)
     else:
-        code = train_here(plan, jobs, slots or cores())
+        code = train_jobs(jobs, [job[-1] for job in plan.jobs() if job[-1].folder.finished], slots)
     return code if code == STOPPED else finish_table(table, data, results) or code
-
-
-def train_here(plan: Plan, jobs: Sequence[Job], slots: int) -> int:
-    experience = Experience()
-    finished = [job[-1] for job in plan.jobs() if job[-1].results.finished]
-    for run_ in finished[::len(finished) // SAMPLED + 1]:
-        experience.add(run_)
-    return run_jobs(jobs, slots, experience)
-
-
-def run_jobs(jobs: Sequence[Job], slots: int, experience: Experience) -> int:
-    """In the local pool; the exit code, after what failed was said."""
-    from il_morph.runs.workers import Pool, Stopped
-
-    try:
-        failures = Pool(jobs, slots, experience).run()
-    except Stopped:
-        print("stopped; the same command continues", file=sys.stderr)
-        return STOPPED
-    for failure in failures:
-        print(failure, file=sys.stderr)
-    return SOME_FAILED if failures else 0
-
-
-def cores() -> int:
-    """Those that this process may use, where the system tells."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def print_commands(jobs: Sequence[Job]) -> int:
     """The command of each run once."""
-    commands = [shlex.join(["il-morph", *run_.arguments]) for job in jobs for run_ in job]
+    commands = [shlex.join(["il-morph", *task.spec.argv()]) for job in jobs for task in job]
     for command in dict.fromkeys(commands):
         print(command)
     return 0
@@ -154,6 +128,15 @@ def parse(options: Sequence[str]) -> Arguments:
     return args
 
 
+def options_of_train(words: Sequence[str]) -> dict[str, Any]:
+    """What TRAIN-OPTIONS ask for."""
+    refuse_contradictions(words)
+    paths = ["TRAIN-PATH", "DEV-PATH", "RESULTS-PATH"]
+    args = parse_arguments(train.__doc__, train.with_level(["train", *words, *paths]))
+    train.spec_of(args)  # refuses bad values
+    return under_one_name(train.asked(args))
+
+
 def refuse_contradictions(train_options: Sequence[str]) -> None:
     """What tells runs apart, and what is set for each of them, cannot be the same for all. Flags may be shortened."""
     if {"-h", "--help"} & {*train_options}:
@@ -164,7 +147,7 @@ def refuse_contradictions(train_options: Sequence[str]) -> None:
             raise InputError(f"{given} after -- contradicts what is set for each run: {SET_FOR_EACH_RUN[meant[0]]}")
 
 
-def selection(table: PaperTable, args: Arguments, train_options: Sequence[str]) -> Selection:
+def selection(table: PaperTable, args: Arguments, train_options: dict[str, Any]) -> Selection:
     engine = choice(args, "--engine", ENGINES) if args["--engine"] is not None else None
     languages = "--tasks" if args["--tasks"] else "--languages"
     known = list(dict.fromkeys(system.model for system in table.systems))
@@ -172,7 +155,7 @@ def selection(table: PaperTable, args: Arguments, train_options: Sequence[str]) 
         data=folder(args, "--data", table), results=ResultsTree(folder(args, "--results", table)),
         settings=chosen(args, "--setting", table.settings), models=chosen(args, "--models", known, default=()),
         languages=chosen(args, languages, list(table.languages)), folds=chosen(args, "--folds", table.folds),
-        seeds=seeds(args, table), engine=engine, train_options=list(train_options))
+        seeds=seeds(args, table), engine=engine, train_options=train_options)
 
 
 def folder(args: Arguments, flag: str, table: PaperTable) -> Path:
@@ -201,8 +184,6 @@ def words_of(text: str) -> list[str]:
 def seeds(args: Arguments, table: PaperTable) -> list[str]:
     if args["--seeds"] is None:
         return table.seeds
-    from il_morph.runs.experiment import MAX_SEED
-
     words = words_of(args["--seeds"])
     if not words or not all(re.fullmatch("[0-9]{1,10}", word) and int(word) <= MAX_SEED for word in words):
         raise InputError(f"--seeds takes whole numbers up to {MAX_SEED} with commas between, not {args['--seeds']!r}")

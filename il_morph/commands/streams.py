@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from il_morph.bars import meter
-from il_morph.commands.arguments import Arguments, choice, named_columns, optional
+from il_morph.commands.arguments import Arguments, choice, optional
 from il_morph.data.formats import Data, DataFormat, ReadOptions, Sample
+from il_morph.data.read_options import named_columns
 from il_morph.data.spelling import FORMS
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
@@ -26,7 +27,8 @@ log = logging.getLogger(__name__)
 
 def way_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
     """How to read the data: as the model does, unless the columns are clearly in another order."""
-    return ReadOptions(columns=named_columns(args), expected=predictor.format, because="the model was trained on",
+    return ReadOptions(columns=named_columns(args["--columns"]), expected=predictor.format,
+                       because="the model was trained on", separators=predictor.separators,
                        unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
 
 

@@ -50,6 +50,9 @@ Data:
   --feature-separator=X     what separates features, for example ";" (recognised if not given)
   --unicode=FORM            as-is, or nfc or nfd to normalise all data so; kept with the model, whose inputs `il-morph
                             predict` then normalises, too (default as-is)
+  --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
+                            model (default: none, each character is a symbol)
+  --output-separator=X      the separator between the symbols of outputs, for example phonemes
 
 Network:
   --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft
@@ -138,141 +141,37 @@ Minimum risk and REINFORCE:
 
 from __future__ import annotations
 
-import logging
 import os
-import re
-from dataclasses import Field, fields
-from typing import Any, Optional
+from typing import Any
 
-from il_morph.commands.arguments import (
-    Arguments,
-    choice,
-    chosen_aligner,
-    integer,
-    number,
-    optional,
-    parse_arguments,
-    read_options_of,
-    refuse_empty,
-    usage_error,
-)
-from il_morph.commands.unused_flags import idle_settings
-from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
-from il_morph.engines import DYNET, ENGINES, default_engine
-from il_morph.errors import InputError
-from il_morph.model.registry import TRANSDUCER, kind_named
-from il_morph.model.settings import (
-    MAX_BEAM_WIDTH,
-    PRESETS,
-    ModelSettings,
-    TrainingSettings,
-    check_architecture,
-    declarations,
-)
-from il_morph.runs.experiment import MAX_SEED, Experiment
-from il_morph.runs.seeds import train_seeds
+from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments, refuse_empty, usage_error
+from il_morph.runs.asked import make_spec, seeds_of
+from il_morph.runs.seeds import carry_out
+from il_morph.runs.spec import RunSpec
 
-log = logging.getLogger(__name__)
-
-# Flags that are no settings of a model or of its training.
-OTHER_FLAGS = {"--model", "--engine", "--test-path", "--reload-path", "--force", "--verbose", "--seeds", "--jobs",
-               "--split-by", "--split-seed", "--dynet-seed", "--dynet-mem", "--dynet-autobatch",
-               "--sigm2017format", "--no-feat-format", "--columns", "--feature-separator",
-               "--align-smart", "--align-cls", "--align-dumb"}
-WITHOUT_FLAG = {"format", "aligner"}  # settings that several flags decide on
-TIED_WHY = {"action_input": "characters and actions share their embeddings: make them equal or use --no-param-tying",
-            "feat_input": "the encoder reads characters and features alike: make them equal"}
-OF_ALL_SEEDS = {"--seeds", "--jobs", "--force", "--split-by", "--split-seed", "--test-path", "--epochs", "--patience"}
-WITH_TEST = (90.0, 10.0)  # the shares of training and development data where there is a test file
-MOST_SEEDS = 1000
-MOST_MEMORY = 1_000_000_000  # MB
+OF_ALL_SEEDS = {"--seeds", "--jobs"}  # about several runs, all others about each of them
 
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, with_level(argv))
-    check_declared(args)
-    refuse_empty(args, "FILE", "TRAIN-PATH", "DEV-PATH", "RESULTS-PATH", "--test-path", "--reload-path",
-                 advice="give a path")
     if args["FILE"] and os.path.isfile(args["RESULTS-PATH"]):
         raise usage_error(__doc__, f"{args['RESULTS-PATH']} is a file, but the last path is that of the results "
                                    "folder: give that, too")
     jobs = optional(integer, args, "--jobs", None, 1)
-    experiment = experiment_of(args, argv)
-    if args["--seeds"] is not None:
-        return train_seeds(experiment, given_flags(args), seeds_of(args), jobs)
-    if jobs:
-        raise InputError("--jobs is about several trainings: say which with --seeds, or leave it out")
-    experiment.run()
-    return 0
+    seeds = None if args["--seeds"] is None else seeds_of(args["--seeds"])
+    return carry_out(spec_of(args), seeds, jobs, ["il-morph", *argv])
 
 
-def experiment_of(args: Arguments, argv: list[str]) -> Experiment:
-    preset = PRESETS[optional(choice, args, "--model", "ca-r", list(PRESETS))]
-    flags, training = model_flags(args, preset), training_settings(args, preset)
-    engine = optional(choice, args, "--engine", None, ENGINES)
-    say_what_is_idle(args, flags, training, engine or default_engine())
-    return Experiment(
-        train_path=args["FILE"] or args["TRAIN-PATH"], dev_path=args["DEV-PATH"] or "", test_path=args["--test-path"],
-        results_path=args["RESULTS-PATH"], reload_path=args["--reload-path"], force=args["--force"],
-        model_flags=flags, training=training, engine_name=engine,
-        dynet_mem=optional(integer, args, "--dynet-mem", 512, 1, MOST_MEMORY),
-        dynet_autobatch=bool(optional(integer, args, "--dynet-autobatch", 0, 0, 1)),
-        verbose=bool(optional(integer, args, "--verbose", 0, 0, 9)), command=["il-morph", *argv],
-        seed=optional(integer, args, "--dynet-seed", None, 0, MAX_SEED),
-        options=read_options_of(args), splitting=splitting_of(args),
-    )
+def spec_of(args: Arguments) -> RunSpec:
+    """The run that docopt's answer asks for."""
+    refuse_empty(args, "FILE", advice="give a path")
+    return make_spec(args["FILE"] or args["TRAIN-PATH"], args["DEV-PATH"], args["RESULTS-PATH"], asked(args))
 
 
-def say_what_is_idle(args: Arguments, flags: dict[str, Any], training: TrainingSettings, engine: str) -> None:
-    """A flag that is accepted and has no effect in this training is worth a word."""
-    given = [*explicit(args, TrainingSettings), *["aligner"] * bool(chosen_aligner(args))]
-    given += [] if args["--reload-path"] else explicit(args, ModelSettings)
-    for name, of in idle_settings(given, training, ModelSettings(**flags)):
-        flag = f"--align-{training.aligner}" if name == "aligner" else given_as(args, flag_of(name))
-        log.warning("%s has no effect here: it is of %s", flag, of)
-    if args["--dynet-mem"] is not None and engine != DYNET:
-        log.warning("--dynet-mem has no effect here: it is of --engine=dynet")
-
-
-def given_as(args: Arguments, flag: str) -> str:
-    """`--no-FLAG` where that was given."""
-    no = flag.replace("--", "--no-", 1)
-    return no if args.get(no) else flag
-
-
-def splitting_of(args: Arguments) -> Optional[Splitting]:
-    """How FILE is split; nothing where training and development data are given."""
-    by = optional(choice, args, "--split-by", None, (LEMMA, LINE))
-    seed = optional(integer, args, "--split-seed", None, 0)
-    if args["FILE"] is None:
-        if by or seed is not None:
-            raise InputError(f"{'--split-by' if by else '--split-seed'} is about one file that is split: give FILE and "
-                             "RESULTS-PATH alone, or leave the flag out")
-        return None
-    if args["--mode"] == "eval":
-        raise InputError("--mode=eval decodes DEV-PATH and splits nothing: give TRAIN-PATH, DEV-PATH and RESULTS-PATH")
-    return Splitting(SHARES if args["--test-path"] is None else WITH_TEST, 1 if seed is None else seed, by)
-
-
-def seeds_of(args: Arguments) -> list[int]:
-    """`1-3,7` are the seeds 1, 2, 3 and 7."""
-    seeds: dict[int, None] = {}
-    for part in args["--seeds"].split(","):
-        found = re.fullmatch(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", part.strip())
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        if not first <= last <= MAX_SEED or last - first >= MOST_SEEDS:
-            raise InputError(f"--seeds takes seeds up to {MAX_SEED}, as in 1-5 or 1,2,7, at most {MOST_SEEDS}, "
-                             f"not {args['--seeds']!r}")
-        seeds.update(dict.fromkeys(range(first, last + 1)))
-    if args["--dynet-seed"] is not None:
-        raise InputError("--seeds and --dynet-seed exclude each other: give one of them")
-    return list(seeds)
-
-
-def given_flags(args: Arguments) -> list[str]:
-    """The flags of the command line that a training with one of several seeds has, too."""
-    return [name if value is True else f"{name}={value}" for name, value in args.items()
-            if name.startswith("--") and name not in OF_ALL_SEEDS and value is not None and value is not False]
+def asked(args: Arguments) -> dict[str, Any]:
+    """The flags that are given, as Python calls them."""
+    return {name[2:].replace("-", "_"): value for name, value in args.items()
+            if name.startswith("--") and name not in OF_ALL_SEEDS and value is not None and value is not False}
 
 
 def with_level(argv: list[str]) -> list[str]:
@@ -280,100 +179,3 @@ def with_level(argv: list[str]) -> list[str]:
     levels = [following.isdecimal() for following in argv[1:]] + [False]
     return ["--verbose=1" if argument == "--verbose" and not level else argument
             for argument, level in zip(argv, levels)]
-
-
-def model_flags(args: Arguments, preset: dict) -> dict[str, Any]:
-    """The settings of the network that the command line gives, all others left to the defaults."""
-    if args["--tag-wraps"] == "none":
-        raise InputError("--tag-wraps=none is refused: END needs a symbol; take both or close")
-    flags, given = explicit(args, ModelSettings), chosen(preset, ModelSettings)
-    if args["--reload-path"] is not None:  # what is not asked for is that of the model
-        given = {name: given[name] for name in given if args["--model"] and name in ("architecture", "transducer")}
-    given = {**given, **kind_named({**given, **flags}.get("architecture", TRANSDUCER)).fixed, **flags}
-    chosen_format = read_options_of(args).format
-    if chosen_format is not None:
-        given["format"] = chosen_format.name
-    settings = ModelSettings(**given)
-    if args["--reload-path"] is None:
-        check_architecture(settings)
-    if settings.avm_feat_format and not settings.feat_input:
-        raise InputError("--feat-input=0 takes the features as a bag, --avm-feat-format as slots with embeddings: "
-                         "leave out one of them")
-    return {**given, **tied_sizes(settings, given, flags)}
-
-
-def tied_sizes(settings: ModelSettings, given: dict[str, Any], flags: dict[str, Any]) -> dict[str, int]:
-    """The sizes of embeddings that must be equal: one that a flag gives is that of all."""
-    sizes = {name: getattr(settings, name) for name in settings.kind.tied if settings.param_tying}
-    named = [name for name in sizes if name in flags] or [name for name in sizes if name in given]
-    different = [name for name in named if sizes[name] != sizes[named[0]]]
-    if different:
-        one, other = named[0], different[0]
-        raise InputError(f"{flag_of(one)}={sizes[one]} and {flag_of(other)}={sizes[other]} differ, "
-                         f"but {TIED_WHY[other]}")
-    return dict.fromkeys(sizes, sizes[named[0]]) if named else {}
-
-
-def training_settings(args: Arguments, preset: dict) -> TrainingSettings:
-    given = {**chosen(preset, TrainingSettings), **explicit(args, TrainingSettings)}
-    if args["--beam-widths"] is not None:
-        given["beam_widths"] = beam_widths(args["--beam-widths"])
-    if chosen_aligner(args):
-        given["aligner"] = chosen_aligner(args)
-    if given.get("il_decay") == "exponential" and given.setdefault("il_k", 0.9) >= 1:
-        raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {given['il_k']:g}")
-    return TrainingSettings(**given)
-
-
-def beam_widths(text: str) -> tuple[int, ...]:
-    widths = text.split(",")
-    if not all(width.isdecimal() for width in widths):
-        raise InputError(f"--beam-widths takes whole numbers separated by commas, not {text!r}")
-    if max(map(len, widths)) > 9 or max(map(int, widths)) > MAX_BEAM_WIDTH:
-        raise InputError(f"--beam-widths takes numbers up to {MAX_BEAM_WIDTH}, not {text!r}")
-    return tuple(sorted({int(width) for width in widths} - {0, 1}))  # greedy search is always done
-
-
-def chosen(preset: dict, settings_class: type) -> dict[str, Any]:
-    names = {field.name for field in fields(settings_class)}
-    return {name: value for name, value in preset.items() if name in names}
-
-
-def explicit(args: Arguments, settings_class: type) -> dict[str, Any]:
-    """The values of the flags that were given, under the names of the settings."""
-    values = {field.name: flag_value(args, field) for field in fields(settings_class)
-              if field.name not in WITHOUT_FLAG and field.name != "beam_widths"}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def flag_value(args: Arguments, declared: Field) -> Optional[Any]:
-    """The value that the command line gives to a setting, None if it does not."""
-    flag, bounds = flag_of(declared.name), declared.metadata
-    if isinstance(declared.default, bool):
-        return switch(args, flag)
-    if args[flag] is None:
-        return None
-    if "choices" in bounds:
-        return choice(args, flag, bounds["choices"])
-    return (integer if isinstance(declared.default, int) else number)(args, flag, bounds["low"], bounds["high"])
-
-
-def switch(args: Arguments, flag: str) -> Optional[bool]:
-    """A setting that is on or off; one that is on by default has a --no-… form."""
-    opposite = f"--no-{flag[2:]}"
-    if args[flag] and args.get(opposite):
-        raise InputError(f"{flag} and {opposite} exclude each other: give one of them")
-    return True if args[flag] else False if args.get(opposite) else None
-
-
-def flag_of(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def check_declared(args: Arguments) -> None:
-    """The usage text and the declarations of the settings know the same flags."""
-    declared = {flag_of(name): setting for name, setting in declarations().items() if name not in WITHOUT_FLAG}
-    opposites = {f"--no-{flag[2:]}" for flag, setting in declared.items() if setting.default is True}
-    in_usage, known = {name for name in args if name.startswith("--")}, {*declared, *opposites, *OTHER_FLAGS}
-    if in_usage != known:
-        raise AssertionError(f"only the usage text or only the declarations know {sorted(in_usage ^ known)}")

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from il_morph.data.formats import DataFormat, Sample
+from il_morph.data.formats import NO_SEPARATORS, DataFormat, Sample, Separators
 from il_morph.evaluation.entries import Entry
 
 PARTITION, FEATURE, CHARACTERS = "seen in training", "feature", "characters"
@@ -27,9 +27,11 @@ def correct_lines(gold: Sequence[Entry], predictions: Sequence[Entry]) -> list[b
     return [one.outputs[0] == other.outputs[0] for one, other in zip(gold, predictions)]
 
 
-def groups_of(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat) -> list[Group]:
+def groups_of(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat,
+              separators: Separators = NO_SEPARATORS) -> list[Group]:
     """All groups with at least one line."""
-    sections = [(PARTITION, partition(gold, train, fmt)), (CHARACTERS, by_unseen_characters(gold, train))]
+    unseen = by_unseen_characters(gold, train, separators)
+    sections = [(PARTITION, partition(gold, train, fmt)), (CHARACTERS, unseen)]
     if fmt.separator is not None:
         sections.insert(1, (FEATURE, by_feature(gold, train, fmt)))
     return [Group(section, name, lines) for section, groups in sections for name, lines in groups.items()]
@@ -62,18 +64,20 @@ def by_feature(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat) 
     return dict(sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
-def by_unseen_characters(gold: Sequence[Entry], train: Sequence[Sample]) -> dict[str, list[int]]:
-    """Lines with characters that training never showed; in an output they can only be copied."""
-    known = set(characters(train))
+def by_unseen_characters(gold: Sequence[Entry], train: Sequence[Sample],
+                         separators: Separators = NO_SEPARATORS) -> dict[str, list[int]]:
+    """Lines with symbols that training never showed; in an output they can only be copied."""
+    known = set(characters(train, separators))
     groups: dict[str, list[int]] = defaultdict(list)
     for line, entry in enumerate(gold):
-        new_in_input, new_in_output = not known >= set(entry.input), not known >= set(entry.outputs[0])
+        new_in_input = not known >= set(separators.inputs(entry.input))
+        new_in_output = not known >= set(separators.outputs(entry.outputs[0]))
         where = [side for side, new in (("input", new_in_input), ("output", new_in_output)) if new]
         groups[f"unseen in {' and '.join(where)}" if where else "all seen"].append(line)
     return dict(sorted(groups.items()))
 
 
-def characters(samples: Iterable[Sample]) -> Iterable[str]:
+def characters(samples: Iterable[Sample], separators: Separators) -> Iterable[str]:
     for sample in samples:
-        yield from sample.input
-        yield from sample.output or ""
+        yield from separators.inputs(sample.input)
+        yield from separators.outputs(sample.output or "")

@@ -1,17 +1,18 @@
-"""The edits between a prediction and the gold output."""
+"""The edits between a prediction and the gold output: sequences of symbols, as a string is one of characters."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 STAYS, GOES, COMES = "", "-", "+"
 
 
-def edits(prediction: str, gold: str) -> str:
+def edits(prediction: Sequence[str], gold: Sequence[str]) -> str:
     """The edits that turn a prediction into the gold output: x stays, -x goes, +x comes, ␣ is a blank."""
     return " ".join(sign + character.replace(" ", "␣") for sign, character in edit_steps(prediction, gold))
 
 
-def edit_steps(prediction: str, gold: str) -> list[tuple[str, str]]:
+def edit_steps(prediction: Sequence[str], gold: Sequence[str]) -> list[tuple[str, str]]:
     """The fewest edits that turn a prediction into the gold output."""
     distances = suffix_distances(prediction, gold)
     i = j = 0
@@ -29,13 +30,13 @@ def edit_steps(prediction: str, gold: str) -> list[tuple[str, str]]:
     return script
 
 
-def first_difference(prediction: str, gold: str) -> int:
-    """The position, from 1, of the first wrong character."""
-    return len(os.path.commonprefix([prediction, gold])) + 1
+def first_difference(prediction: Sequence[str], gold: Sequence[str]) -> int:
+    """The position, from 1, of the first wrong symbol."""
+    return len(os.path.commonprefix([list(prediction), list(gold)])) + 1
 
 
-def suffix_distances(one: str, other: str) -> list[list[int]]:
-    """The fewest deletions and insertions from each suffix of one string to each suffix of the other."""
+def suffix_distances(one: Sequence[str], other: Sequence[str]) -> list[list[int]]:
+    """The fewest deletions and insertions from each suffix of one sequence to each suffix of the other."""
     table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     for i in range(len(one), -1, -1):
         for j in range(len(other), -1, -1):

@@ -11,6 +11,7 @@ from il_morph.data.reading import format_for
 from il_morph.data.recognition import usual_width
 from il_morph.data.rows import FileRows, rows_of
 from il_morph.data.spelling import AS_IS, Letters, normalise, normalised, warning_across
+from il_morph.data.symbols import NO_SEPARATORS, Separators
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
 
@@ -59,10 +60,12 @@ def gold_entries(data: Data) -> list[Entry]:
             for number, sample in enumerate(data.samples, start=data.first_line)]
 
 
-def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
+def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS,
+                     separators: Separators = NO_SEPARATORS) -> list[Entry]:
     """Read predictions, which may be empty; n-best predictions have a rank and a log probability."""
     name = name_of(path)
-    return prediction_entries(rows_of(split_lines(read_bytes(path), name), name, fmt, words_alone=False), fmt, unicode)
+    rows = rows_of(split_lines(read_bytes(path), name), name, fmt, words_alone=False)
+    return prediction_entries(rows, fmt, unicode, separators)
 
 
 def warn_of_spelling(gold: Sequence[Entry], predictions: Sequence[Entry]) -> None:
@@ -79,14 +82,15 @@ def read_first_predictions(path: PathLike, options: ReadOptions) -> tuple[DataFo
     rows = rows_of(split_lines(read_bytes(path), name), name, options.known, words_alone=False)
     plain = replace(rows, rows=[row[:-2] for row in rows.rows]) if all(map(_is_ranked, rows.rows)) else rows
     fmt = format_for(plain, options, need_output=True)
-    entries = prediction_entries(rows, fmt)
+    entries = prediction_entries(rows, fmt, separators=options.separators)
     tags = [entry.tag for entry in entries]
     log.info("%s: %s (%s)", name, fmt.described(usual_width(plain.rows), tags),
              "; ".join([f"{len(entries):,} lines", *fmt.remarks(tags)]))
     return fmt, entries
 
 
-def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS) -> list[Entry]:
+def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS,
+                       separators: Separators = NO_SEPARATORS) -> list[Entry]:
     """The entries of a file of predictions."""
     first = rows.rows[0]
     n_best = len(first) > len(fmt.columns)
@@ -95,6 +99,7 @@ def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS) ->
         where = rows.where(index)
         _check_columns(fields, first, fmt, where)
         samples.append(normalised(fmt.sample(fields[:-2] if n_best else fields, where), unicode))
+        separators.check(samples[-1], where)
         ranks.append(_rank(fields, where) if n_best else 1)
     check_format(samples, fmt, rows.name)
     lines = [Entry(rows.name, number, sample.input, sample.tag, (sample.output or "",))

@@ -9,7 +9,7 @@ from typing import Any
 
 import editdistance
 
-from il_morph.data.formats import DataFormat
+from il_morph.data.formats import NO_SEPARATORS, DataFormat, Separators
 from il_morph.evaluation.entries import Entry, check_same_lines, read_gold, read_predictions
 
 __all__ = ["Entry", "Scores", "check_same_lines", "evaluate", "read_gold", "read_predictions", "score"]
@@ -46,12 +46,14 @@ class Scores:
         return "".join(f"{label:<{width}}{value}\n" for label, value in rows)
 
 
-def score(golds: Sequence[str], ranked: Sequence[Sequence[str]], pos: Sequence[str]) -> Scores:
-    """Score ranked predictions against the gold output of each line."""
+def score(golds: Sequence[str], ranked: Sequence[Sequence[str]], pos: Sequence[str],
+          separators: Separators = NO_SEPARATORS) -> Scores:
+    """Score ranked predictions against the gold output of each line. Distances count symbols."""
     best = [outputs[0] for outputs in ranked]
     correct = [gold == output for gold, output in zip(golds, best)]
-    distances = [editdistance.eval(gold, output) for gold, output in zip(golds, best)]
-    lengths = [max(len(gold), len(output), 1) for gold, output in zip(golds, best)]
+    pairs = [(separators.outputs(gold), separators.outputs(output)) for gold, output in zip(golds, best)]
+    distances = [editdistance.eval(gold, output) for gold, output in pairs]
+    lengths = [max(len(gold), len(output), 1) for gold, output in pairs]
     return Scores(
         samples=len(golds),
         accuracy=_percent(correct),
@@ -62,12 +64,13 @@ def score(golds: Sequence[str], ranked: Sequence[Sequence[str]], pos: Sequence[s
     )
 
 
-def evaluate(gold: Sequence[Entry], predictions: Sequence[Entry], fmt: DataFormat) -> Scores:
+def evaluate(gold: Sequence[Entry], predictions: Sequence[Entry], fmt: DataFormat,
+             separators: Separators = NO_SEPARATORS) -> Scores:
     """Score predictions against the gold data, line by line."""
     check_same_lines(gold, predictions, fmt)
     return score([entry.outputs[0] for entry in gold],
                  [entry.outputs for entry in predictions],
-                 [fmt.features(entry.tag)[0] for entry in gold])
+                 [fmt.features(entry.tag)[0] for entry in gold], separators)
 
 
 def _reciprocal_rank(gold: str, outputs: Sequence[str]) -> float:

@@ -1,27 +1,36 @@
 """Ensembles: majority vote over the outputs of several models."""
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
-from il_morph.data.formats import DataFormat
+from il_morph.data.formats import NO_SEPARATORS, DataFormat, Separators
 from il_morph.evaluation.entries import Entry, check_same_lines
 
-FOUR_TIMES = re.compile(r"(.)\1{3}", re.DOTALL)
+FOUR_TIMES = 4
+
+
+def votes_for(outputs: Sequence[str]) -> list[tuple[str, int]]:
+    """Each output with the number of its votes, the most frequent first; a tie goes to the first model among the tied.
+    """
+    return Counter(outputs).most_common()
 
 
 def vote(outputs: Sequence[str]) -> str:
-    """The most frequent output; a tie goes to the first model among the tied."""
-    counts = Counter(outputs)
-    return max(outputs, key=counts.__getitem__)
+    return votes_for(outputs)[0][0]
 
 
-def repaired(entry: Entry) -> Entry:
-    """An output with the same character four times in a row becomes the input."""
-    outputs = tuple(entry.input if FOUR_TIMES.search(output) else output for output in entry.outputs)
+def repaired(entry: Entry, separators: Separators = NO_SEPARATORS) -> Entry:
+    """An output with the same symbol four times in a row becomes the input."""
+    outputs = tuple(separators.as_output(entry.input) if repeats(separators.outputs(output)) else output
+                    for output in entry.outputs)
     return replace(entry, outputs=outputs)
+
+
+def repeats(symbols: Sequence[str]) -> bool:
+    return any(len(list(same)) >= FOUR_TIMES for _, same in groupby(symbols))
 
 
 def ranked_ensemble(models: Sequence[Sequence[Entry]], dev_accuracies: Sequence[float], fmt: DataFormat) -> list[str]:

@@ -45,7 +45,7 @@ def table(name: str, rows: int, width: int) -> Weight:
 
 
 def matrix(name: str, rows: int, blocks: dict[str, int], stacked: int = 1) -> Weight:
-    """Drawn with the Glorot bound of the whole, which may be `stacked` matrices on top of each other."""
+    """Drawn with the Glorot bound of the whole matrix; it may consist of several that are `stacked`."""
     columns = sum(blocks.values())
     return Weight(name, MATRIX, (rows, columns), sqrt(6 / (stacked * rows + columns)), blocks)
 

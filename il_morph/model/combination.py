@@ -4,9 +4,8 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Optional
 
@@ -15,11 +14,13 @@ import numpy as np
 from il_morph.data.formats import Sample
 from il_morph.data.spelling import examples
 from il_morph.errors import InputError
+from il_morph.evaluation.voting import votes_for
 from il_morph.files import PathLike
 from il_morph.model.modelfile import load_model
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, Score, up_to_mass
 from il_morph.model.scoring import SCORING_WIDTH
 from il_morph.model.search import BEAM_WIDTH, SearchModel
+from il_morph.model.settings import SEPARATORS
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.run_folder import RunFolder
 
@@ -43,7 +44,7 @@ def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredict
 
 
 def model_paths(path: PathLike) -> list[Path]:
-    """A model file; that of a results folder; those of the seeds 1, 2, … in a folder."""
+    """The model files of a path: the file itself, or the f.model of a results folder or of each seed in it."""
     folder = RunFolder(path)
     if not os.path.isdir(path) or folder.model.exists():
         return [folder.model if os.path.isdir(path) else folder.path]
@@ -70,13 +71,14 @@ def refuse_different(members: Sequence[Predictor], names: Sequence[str], error: 
         for name in names:
             one, another = (getattr(each.vocabulary.settings, name) for each in (first, other))
             if one != another:
-                flag = name.replace("_", "-")
-                raise error(f"{first.name} was trained with {flag} {one}, {other.name} with {another}")
+                flag, quoted = name.replace("_", "-"), '"' if name in SEPARATORS else ""
+                raise error(f"{first.name} was trained with {flag} {quoted}{one}{quoted}, "
+                            f"{other.name} with {quoted}{another}{quoted}")
 
 
 def refuse_different_data(members: Sequence[Predictor]) -> None:
     """Models that answer together read the same data."""
-    refuse_different(members, ["format", "unicode"], lambda reason: InputError(
+    refuse_different(members, ["format", "unicode", *SEPARATORS], lambda reason: InputError(
         f"the models cannot be combined: {reason}; combine models of the same data"))
 
 
@@ -110,9 +112,9 @@ class VotingPredictor(AnyPredictor):
 
 def voted_for(bests: Sequence[Prediction]) -> list[Prediction]:
     """Each output once, the one with the most votes first."""
-    votes, first = Counter(best.output for best in bests), {best.output: best for best in reversed(bests)}
+    first = {best.output: best for best in reversed(bests)}
     return [Prediction(output, math.log(number / len(bests)), first[output].actions)
-            for output, number in votes.most_common()]  # equal counts stay in the order of the models
+            for output, number in votes_for([best.output for best in bests])]
 
 
 class AveragingPredictor(Predictor):
@@ -120,6 +122,7 @@ class AveragingPredictor(Predictor):
 
     def __init__(self, members: Sequence[Predictor]):
         refuse_different_data(members)
+        members = sharing_symbols(members)
         refuse_different_actions(members)
         super().__init__(members[0].model, members[0].name)
         self.members = list(members)
@@ -136,6 +139,17 @@ class AveragingPredictor(Predictor):
         return f"<average of {len(self.members)} models: {', '.join(map(repr, self.members))}>"
 
 
+def sharing_symbols(members: Sequence[Predictor]) -> list[Predictor]:
+    """The models with the same character for each symbol of several characters."""
+    shared = members[0].vocabulary.symbols
+    for other in members[1:]:
+        shared = shared.with_more(other.vocabulary.symbols.listed)
+    if all(member.vocabulary.symbols == shared for member in members):
+        return list(members)
+    return [Predictor(replace(member.model, vocabulary=member.vocabulary.recoded(shared)), member.name)
+            for member in members]
+
+
 def refuse_different_actions(members: Sequence[Predictor]) -> None:
     """A mean is over the same actions at the same place of the input."""
     refuse_different(members, ["architecture", "transducer", "tag_wraps"], unaveraged)
@@ -146,7 +160,8 @@ def refuse_different_actions(members: Sequence[Predictor]) -> None:
     for other in members[1:]:
         different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
         if different:
-            raise unaveraged(f"only one of {first.name} and {other.name} can insert {examples(different)}")
+            raise unaveraged(f"only one of {first.name} and {other.name} can insert "
+                             f"{examples(list(map(first.vocabulary.symbols.symbol, different)))}")
 
 
 def unaveraged(reason: str) -> InputError:
@@ -185,8 +200,9 @@ class AverageInference(SearchModel):
                         for member in members]  # of each action in each model
 
     def encode(self, instances: Sequence[Instance]) -> AverageEncoded:
-        return AverageEncoded([member.encode([member.vocabulary.instance(each.sample) for each in instances])
-                               for member in self.members])
+        return AverageEncoded([
+            member.encode([member.vocabulary.encoded_instance(each.sample, each.symbols) for each in instances])
+            for member in self.members])
 
     def initial_states(self) -> AverageStates:
         return AverageStates([member.initial_states() for member in self.members])

@@ -147,7 +147,7 @@ def step_layers(layers: Sequence[Cell], x: np.ndarray, states: States) -> States
 
 
 def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """Of each row; it overwrites the scores."""
+    """The log softmax of each row; overwrites the scores."""
     scores -= scores.max(axis=1, keepdims=True)
     return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
@@ -171,7 +171,7 @@ class AnyInference(SearchModel):
         return [(VanillaCell if layer.vanilla else CoupledCell)(self.weights, layer.name) for layer in layers]
 
     def _symbols(self) -> np.ndarray:
-        """What the encoder reads: the table of characters, in which an unseen one is the average of the others."""
+        """The embeddings of characters; an unseen character is the average of all others."""
         characters = self.weights["characters"].copy()
         characters[UNK] = characters[1:].mean(axis=0)
         return characters
@@ -303,7 +303,7 @@ class Packing:
             places[..., position, :] += samples[..., :position.stop - position.start, :]
 
     def mirror(self) -> np.ndarray:
-        """For each place that of the same sample read from its end."""
+        """For each place, the place in the same sample read backwards."""
         rows, positions = self._all()
         mirror = np.empty(len(rows), dtype=np.int64)
         mirror[self.places(rows, positions)] = self.places(rows, self.lengths[rows] - 1 - positions)

@@ -1,12 +1,16 @@
 """The model file: one zip that carries everything, and nothing in it is ever run.
 
-    header.json     {"format": "il-morph model", "version": 1, "settings": {…}, "vocabulary": {…},
+    header.json     {"format": "il-morph model", "version": 1 or 2, "settings": {…}, "vocabulary": {…},
                      "training": {…}}
     NAME.npy        one float32 array per weight, in NumPy's .npy format, without pickle
 
 `settings` are the fields of ModelSettings, `vocabulary` the symbols of each index in order
 (characters, actions, features; pos and attributes where the model has them) and `bundles`, the feature
 bundles of the training data with their counts: [["V;PST", 12], …] (files of version 1.0 have none).
+A model with separators, for symbols of several characters, has version 2, so that il-morph 2.0 refuses it:
+its `settings` have `input_separator` or `output_separator` (others have neither), and `vocabulary` has `symbols`,
+the list of its symbols of several characters: ["t͡ʃ", "aː"]. In characters and actions the n-th of them is the
+n-th private-use character, counted from U+E000 to U+F8FF, U+F0000 to U+FFFFD and U+100000 to U+10FFFD.
 `training` says how the model came about and is not needed to use it. The names and shapes of the
 weights, and what the columns of their matrices read, are those of the architecture that `settings`
 names: see il_morph/model/architectures.py.
@@ -37,7 +41,7 @@ from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import RunFolder
 
-FORMAT, VERSION = "il-morph model", 1
+FORMAT, VERSION = "il-morph model", 2
 
 
 @dataclass
@@ -51,7 +55,8 @@ class Model:
 
 def save_model(path: PathLike, model: Model) -> None:
     """The same model gives the same bytes."""
-    header = {"format": FORMAT, "version": VERSION, "settings": model.vocabulary.settings.as_dict(),
+    version = 2 if model.vocabulary.settings.separators else 1
+    header = {"format": FORMAT, "version": version, "settings": model.vocabulary.settings.as_dict(),
               "vocabulary": model.vocabulary.as_dict(), "training": model.training}
     weights = {name: np.asarray(weight, dtype=np.float32) for name, weight in model.weights.items()}
     write_atomically(path, archive_bytes(header, weights))
@@ -100,7 +105,7 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
 
 
 def read_weights(archive: zipfile.ZipFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """All weights of an architecture, and no others."""
+    """Exactly the weights of an architecture."""
     unknown = sorted({*archive.namelist()} - {HEADER} - {f"{name}.npy" for name in shapes})
     if unknown:
         raise ValueError(f"{shortened(unknown[0])} does not belong into it")

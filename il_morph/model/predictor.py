@@ -13,12 +13,13 @@ from typing import Callable, Optional, Union
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
 from il_morph.data.spelling import Letters, examples, normalise, normalised
+from il_morph.data.symbols import Separators
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.scoring import SCORING_WIDTH, score_outputs
-from il_morph.model.search import BEAM_WIDTH, Hypothesis, SearchModel, decode, describe
+from il_morph.model.search import BEAM_WIDTH, Hypothesis, SearchModel, as_written, decode, describe
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
@@ -99,7 +100,7 @@ class Unknown:
 
     def about_forms(self) -> Optional[str]:
         """Letters that the model knows in their other Unicode form alone."""
-        known = self.vocabulary.characters
+        known = {*"".join(self.vocabulary.letters)}
         other = [letter for letter in self.letters.decomposed
                  if letter in known and normalise(letter, "nfd")[1:] not in known]
         composed = [letter for letter in self.letters.composed
@@ -153,7 +154,7 @@ class AnyPredictor:
 
     @property
     def vocabularies(self) -> Sequence[Vocabulary]:
-        """Of each model; they read the same data."""
+        """The vocabulary of each model; all read the same data."""
         raise TypeError("a predictor is one model, or several")
 
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
@@ -173,6 +174,11 @@ class AnyPredictor:
     def unicode(self) -> str:
         """The Unicode form that inputs are brought into."""
         return self.vocabularies[0].settings.unicode
+
+    @property
+    def separators(self) -> Separators:
+        """What stands between the symbols of inputs and of outputs."""
+        return self.vocabularies[0].settings.separators
 
     def predict(self, items: Iterable[Item], beam_width: int = BEAM_WIDTH) -> list[str]:
         """The output for each (input, features); a plain string has no features. A beam of 0 is greedy search."""
@@ -204,7 +210,7 @@ class AnyPredictor:
         """The output for each feature bundle of the training data, those of one part of speech if it is given."""
         refuse_width("beam_width", beam_width, 0)
         bundles = self.bundles(pos)
-        samples = [normalised(sample_of((lemma, tag)), self.unicode) for tag in bundles]
+        samples = [self._readable(sample_of((lemma, tag))) for tag in bundles]
         return [Form(tag, found[0].output, found[0].probability, count)
                 for (tag, count), found in zip(bundles.items(), self.ranked(samples, 1, beam_width))]
 
@@ -236,10 +242,16 @@ class AnyPredictor:
             raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
         listed = list(items)
         self._refuse_pair(listed, isinstance(items, tuple))
-        samples = [normalised(sample_of(item), self.unicode) for item in listed]
+        samples = [self._readable(sample_of(item)) for item in listed]
         for warning in self.warnings([samples]):
             log.warning("%s", warning)
         return samples
+
+    def _readable(self, sample: Sample) -> Sample:
+        """The sample in the Unicode form of the models, and consisting of symbols."""
+        sample = normalised(sample, self.unicode)
+        self.separators.check(sample, repr(sample.input))
+        return sample
 
     def _refuse_pair(self, items: list, is_tuple: bool) -> None:
         """A pair that is not in a list looks like two inputs without features."""
@@ -293,17 +305,17 @@ class Predictor(AnyPredictor):
         with one_thread():
             found = decode(self.inference, instances, beam_width, batch_size, progress)
         refuse_nonsense(found, samples, self.name)
-        return found
+        return as_written(found, instances)
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
         refuse_width("beam_width", beam_width, 1)
-        return self.scores([normalised(scored_sample(item), self.unicode) for item in items], beam_width)
+        return self.scores([self._readable(scored_sample(item)) for item in items], beam_width)
 
     def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:
         """The same of samples with outputs."""
         instances = [self.vocabulary.instance(sample) for sample in samples]
         with one_thread():
-            ways = score_outputs(self.inference, instances, [sample.target for sample in samples], beam_width)
+            ways = score_outputs(self.inference, instances, [each.sample.target for each in instances], beam_width)
         return [Score(options.best, options.total, describe(options.actions, instance, self.vocabulary))
                 for instance, options in zip(instances, ways)]
 
@@ -318,7 +330,7 @@ class Predictor(AnyPredictor):
         how = "".join(f", {name} {training[name]}" for name in ("mode", "seed") if name in training)
         features = f", {len(vocabulary.features) - 1} features, {len(vocabulary.bundles)} bundles"
         return (f"<{self.name}: {vocabulary.system.name} transducer{how}; reads {vocabulary.format.described(3)}; "
-                f"{len(vocabulary.letters)} characters"
+                f"{len(vocabulary.letters)} {'symbols' if vocabulary.settings.separators else 'characters'}"
                 f"{features if vocabulary.format.separator else ''}>")
 
 
@@ -346,7 +358,7 @@ def merged(predictions: Sequence[Prediction]) -> list[Prediction]:
 
 
 def log_sum(log_probabilities: Sequence[float]) -> float:
-    """The log of the sum of probabilities, which is at most 1."""
+    """The log of a sum of probabilities; the sum is at most 1."""
     highest = max(log_probabilities)
     return min(highest + math.log(math.fsum(math.exp(each - highest) for each in log_probabilities)), 0.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 import numpy as np
@@ -36,7 +36,7 @@ class SearchModel(ABC):
 
     @abstractmethod
     def initial_states(self) -> Any:
-        """Those before the first step."""
+        """The states before the first step."""
 
     @abstractmethod
     def step(self, encoded: Any, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray, states: Any) -> Any:
@@ -51,7 +51,7 @@ class SearchModel(ABC):
         """The positions in the buffer after these actions."""
 
     def heads(self, positions: np.ndarray, states: Any) -> np.ndarray:
-        """Which element of the buffer each row reads: that of its position, or what attention is on most."""
+        """Which element of the buffer each row reads: the one at its position, or the one with the most attention."""
         return positions
 
     def search(self, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
@@ -185,6 +185,14 @@ def best_of_rows(scores: np.ndarray, number: int) -> np.ndarray:
     return np.argpartition(scores, first, axis=1)[:, first:]
 
 
+def as_written(found: Sequence[Sequence[Hypothesis]], instances: Sequence[Instance]) -> list[list[Hypothesis]]:
+    """Hypotheses with their outputs as they stand in files."""
+    if not instances or not instances[0].symbols.separators:
+        return list(map(list, found))
+    return [[replace(each, output=instance.symbols.output(each.output)) for each in hypotheses]
+            for hypotheses, instance in zip(found, instances)]
+
+
 def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
     """What a sequence of actions writes."""
     return vocabulary.table.output(actions, instance.text, instance.start)
@@ -195,4 +203,4 @@ def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary)
     table = vocabulary.table
     shown = (table.rows[action].show(instance.text[position])
              for action, position in table.walk(actions, instance.start, instance.end))
-    return " ".join(filter(None, shown))
+    return instance.symbols.edits(" ".join(filter(None, shown)))

@@ -13,7 +13,7 @@ from typing import Any, Optional, Union
 
 from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
 from il_morph.data.spelling import FORMS
-from il_morph.errors import InputError
+from il_morph.data.symbols import Separators, complaint_about_separator
 from il_morph.model.registry import ARCHITECTURES, CITED, ArchitectureKind, kind_named
 from il_morph.transitions.aligners import ALIGNERS
 from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem, TransitionSystem
@@ -21,17 +21,18 @@ from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSyste
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
+SEPARATORS = ("input_separator", "output_separator")
 CONSTANT, WARMUP_DECAY, PLATEAU = LR_SCHEDULES = ("constant", "warmup-decay", "plateau")
 Number = Union[int, float]
 
 
 def between(default: Number, low: Number, high: Number) -> Any:
-    """A number within bounds, which belong to it."""
+    """A number between two bounds, both included."""
     return field(default=default, metadata={"low": low, "high": high})
 
 
 def one_of(choices: Collection[str], default: Optional[str] = None) -> Any:
-    """A word; the first one is the default unless another one is."""
+    """One of several words; the first is the default unless another is given."""
     return field(default=default or next(iter(choices)), metadata={"choices": choices})
 
 
@@ -58,10 +59,16 @@ class ModelSettings:
     tag_wraps: str = one_of(("both", "close"))
     param_tying: bool = True
     unicode: str = one_of(FORMS)
+    input_separator: str = ""
+    output_separator: str = ""
 
     @property
     def data_format(self) -> DataFormat:
         return format_named(self.format)
+
+    @property
+    def separators(self) -> Separators:
+        return Separators(self.input_separator, self.output_separator)
 
     @property
     def kind(self) -> ArchitectureKind:
@@ -79,7 +86,7 @@ class ModelSettings:
 
     @classmethod
     def from_dict(cls, values: dict) -> ModelSettings:
-        """Those of a model file, where older ones lack some. A ValueError for what no training could have set."""
+        """The settings of a model file; older files lack some. A ValueError for a value that no training sets."""
         known = {field.name: field for field in fields(cls)}
         unknown = sorted(set(values) - set(known))
         if unknown:
@@ -96,7 +103,8 @@ class ModelSettings:
         return [name for name, value in self.kind.fixed.items() if getattr(self, name) != value]
 
     def as_dict(self) -> dict:
-        return asdict(self)
+        """What a model file keeps: separators only where there are some, so that il-morph 2.0 reads all other files."""
+        return {name: value for name, value in asdict(self).items() if value or name not in SEPARATORS}
 
 
 @dataclass(frozen=True)
@@ -151,14 +159,6 @@ class TrainingSettings:
         return asdict(self)
 
 
-def check_architecture(settings: ModelSettings) -> None:
-    """An InputError for a setting that the architecture does not have."""
-    for name in settings.misfits:
-        raise InputError(f"--architecture={settings.architecture} leaves no choice in --{name.replace('_', '-')}: "
-                         "leave the flag out")
-    settings.kind.check(settings)
-
-
 def check_value(declared: Field, value: Any) -> None:
     """A ValueError if it is no value of this setting."""
     bounds, kind = declared.metadata, type(declared.default)
@@ -172,6 +172,9 @@ def check_value(declared: Field, value: Any) -> None:
 def check_together(settings: ModelSettings) -> None:
     """A ValueError if its architecture does not have these settings, or they do not fit each other."""
     format_named(settings.format)
+    for name in SEPARATORS:
+        if complaint_about_separator(getattr(settings, name)):
+            raise ValueError(f"the setting {name} cannot be {reprlib.repr(getattr(settings, name))}")
     tied = settings.kind.tied if settings.param_tying else ()
     if len({getattr(settings, name) for name in tied}) > 1:
         raise ValueError(f"the settings {', '.join(tied)} are not equal")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Optional
 
-from il_morph.data.formats import DataFormat, Sample
+from il_morph.data.formats import RESERVED, DataFormat, Sample
+from il_morph.data.symbols import PLAIN, PRIVATE_USE, Symbols
 from il_morph.model.settings import ModelSettings
 from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL, ActionTable
 
@@ -47,6 +48,7 @@ class Instance:
     pos: Optional[int]  # row of the POS table, None without one
     slots: tuple[int, ...]  # rows of the feature table, 0 where it is absent (a sequence: where it is unseen)
     start: int  # first position of the buffer that is read
+    symbols: Symbols = field(default=PLAIN, compare=False, repr=False)  # what the characters stand for
 
     @property
     def end(self) -> int:
@@ -65,6 +67,7 @@ class Vocabulary:
     pos: Optional[Index]
     attributes: Optional[Index] = None
     bundles: dict[str, int] = field(default_factory=dict)  # the tags of the training data and how often each came
+    symbols: Symbols = PLAIN  # those of several characters
     format: DataFormat = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,9 +86,9 @@ class Vocabulary:
         vocabulary = cls(
             settings, characters, actions, Index([UNK_SYMBOL]),
             Index([UNK_SYMBOL]) if settings.embeds_pos else None,
-            Index([]) if settings.avm_feat_format else None,
+            Index([]) if settings.avm_feat_format else None, symbols=Symbols(settings.separators).covering(samples),
         )
-        for sample in samples:
+        for sample in map(vocabulary.symbols.encoded, samples):
             for character in sample.input:
                 characters.add(character)
             for character in sample.output or "":
@@ -118,26 +121,31 @@ class Vocabulary:
         return ActionTable(self.system.action, self.actions.symbols)
 
     @property
-    def letters(self) -> str:
-        """The characters of inputs, and of outputs where these are tied."""
-        return "".join(symbol for symbol in self.characters.symbols
-                       if len(symbol) == 1 and symbol not in self.system.special_actions)
+    def letters(self) -> list[str]:
+        """The symbols of inputs, and of outputs where these are tied, as they stand in files."""
+        return [self.symbols.symbol(symbol) for symbol in self.characters.symbols
+                if len(symbol) == 1 and symbol not in self.system.special_actions]
 
     @property
     def number_of_slots(self) -> int:
         return len(self.attributes) if self.attributes is not None else len(self.features) - 1
 
     def instance(self, sample: Sample) -> Instance:
+        """The instance of a sample as it stands in files. An unseen symbol gets a character of its own."""
+        symbols = self.symbols.covering([sample])
+        return self.encoded_instance(symbols.encoded(sample), symbols)
+
+    def encoded_instance(self, sample: Sample, symbols: Symbols) -> Instance:
         """Unseen characters become UNK; unseen features stay out; an unseen POS is UNK."""
         pos, features = self.split(sample.tag)
         both = self.settings.tag_wraps == "both"
-        symbols = self.characters.symbols
+        names = self.characters.symbols
         buffer = [BEGIN] * both + [self.characters[c] for c in sample.input] + [END]
         return Instance(
-            sample, tuple(buffer), symbols[BEGIN] * both + sample.input + symbols[END],
+            sample, tuple(buffer), names[BEGIN] * both + sample.input + names[END],
             None if self.pos is None else self.pos[pos],
             tuple(self._present(features) if self.settings.kind.reads_features else self._slots(features)),
-            self.system.start(self.settings.tag_wraps),
+            self.system.start(self.settings.tag_wraps), symbols,
         )
 
     def _present(self, features: Sequence[str]) -> list[int]:
@@ -167,7 +175,8 @@ class Vocabulary:
     def unseen(self, samples: Sequence[Sample]) -> dict[str, int]:
         """How many samples have symbols that training did not show, by kind of symbol."""
         counts = {"input characters": 0, "output characters": 0, "features": 0}
-        for sample in samples:
+        symbols = self.symbols.covering(samples)
+        for sample in map(symbols.encoded, samples):
             pos, features = self.split(sample.tag)
             counts["input characters"] += any(c not in self.characters for c in sample.input)
             counts["output characters"] += any(c not in self.actions for c in sample.output or "")
@@ -180,7 +189,23 @@ class Vocabulary:
         indices = {"characters": self.characters, "actions": self.actions, "features": self.features,
                    "pos": self.pos, "attributes": self.attributes}
         lists = {name: index.symbols for name, index in indices.items() if index is not None}
-        return {**lists, "bundles": [[tag, number] for tag, number in self.bundles.items()]}
+        symbols = {"symbols": self._own_symbols()} if self.settings.separators else {}
+        return {**lists, "bundles": [[tag, number] for tag, number in self.bundles.items()], **symbols}
+
+    def _own_symbols(self) -> list[str]:
+        """The symbols of several characters that the model knows; others may have got a character after them."""
+        return [symbol for symbol, character in self.symbols.characters.items()
+                if character in self.characters or character in self.actions]
+
+    def recoded(self, symbols: Symbols) -> Vocabulary:
+        """The same vocabulary with the characters that these symbols have."""
+        def moved(index: Index) -> Index:
+            own = self.symbols.symbols
+            return Index(symbols.characters[own[each]] if each in own else each for each in index.symbols)
+
+        actions = moved(self.actions)
+        characters = actions if self.characters is self.actions else moved(self.characters)
+        return replace(self, characters=characters, actions=actions, symbols=symbols)
 
     @classmethod
     def from_dict(cls, lists: dict, settings: ModelSettings) -> Vocabulary:
@@ -195,13 +220,14 @@ class Vocabulary:
         attributes = checked_index(lists, "attributes", []) if settings.avm_feat_format else None
         if attributes is not None and {*attributes.symbols} != {*map(attribute, features.symbols[1:])}:
             raise ValueError("its attributes are not those of its features")
-        return cls(settings, characters, actions, features, pos, attributes, counted_bundles(lists.get("bundles", [])))
+        return cls(settings, characters, actions, features, pos, attributes, counted_bundles(lists.get("bundles", [])),
+                   checked_symbols(lists.get("symbols", []), settings, characters, actions))
 
 
 def check_names(lists: dict, settings: ModelSettings) -> None:
     """There is a list of symbols for each index that the settings ask for. Older files have no bundles."""
     needed = {"characters", "actions", "features", *["pos"] * settings.embeds_pos,
-              *["attributes"] * settings.avm_feat_format}
+              *["attributes"] * settings.avm_feat_format, *["symbols"] * bool(settings.separators)}
     if not isinstance(lists, dict) or {*lists} - {"bundles"} != needed:
         raise ValueError(f"its vocabulary is not that of its settings: {', '.join(sorted(needed))}")
     if settings.param_tying and lists["characters"] != lists["actions"]:
@@ -226,9 +252,9 @@ def checked_index(lists: dict, name: str, specials: Sequence[str],
 
 
 def refuse_unwritable(symbols: Iterable[str], name: str) -> None:
-    """A symbol with a line feed or a tab would break the lines that are written, and half a character all of them."""
+    """A symbol with a line feed or a tab would break the lines that are written, and a lone surrogate all of them."""
     if any(re.search("[\n\t\ud800-\udfff]", symbol) for symbol in symbols):
-        raise ValueError(f"its {name} have a line feed, a tab or half a character among them")
+        raise ValueError(f"its {name} have a line feed, a tab or a lone surrogate among them")
 
 
 def counted_bundles(pairs: Sequence) -> dict[str, int]:
@@ -238,6 +264,24 @@ def counted_bundles(pairs: Sequence) -> dict[str, int]:
         raise ValueError("its bundles are no pairs of features and a number")
     refuse_unwritable(bundles, "bundles")
     return bundles
+
+
+def checked_symbols(listed: Sequence, settings: ModelSettings, *indices: Index) -> Symbols:
+    """The symbols of several characters in a model file; the private-use characters of its indices stand for them."""
+    if not settings.separators:
+        return PLAIN
+    if not isinstance(listed, list) or not all(isinstance(symbol, str) and len(symbol) > 1 for symbol in listed):
+        raise ValueError("its symbols are no list of symbols of several characters")
+    if len({*listed}) < len(listed):
+        raise ValueError("its symbols are not all different")
+    refuse_unwritable(listed, "symbols")
+    if any(PRIVATE_USE.search(symbol) or any(each in symbol for each in RESERVED) for symbol in listed):
+        raise ValueError("its symbols have characters among them that no data may have")
+    symbols = Symbols(settings.separators, tuple(listed))
+    used = {character for index in indices for character in index.symbols if PRIVATE_USE.fullmatch(character)}
+    if used != {*symbols.symbols}:
+        raise ValueError("its symbols are not those of its characters and actions")
+    return symbols
 
 
 def attribute(feature: str) -> str:

@@ -76,10 +76,11 @@ def sections(judged: Judged) -> list[Section]:
 
 def _groups(judged: Judged) -> list[Group]:
     """The groups of lines; without the training data none of them is about what training showed."""
-    gold, fmt = judged.gold, judged.format
-    groups = list(_named(LENGTH, _by(gold, lambda entry: _length(len(entry.input)), key=_first_number)))
+    gold, fmt, separators = judged.gold, judged.format, judged.separators
+    groups = list(_named(LENGTH, _by(gold, lambda entry: _length(len(separators.inputs(entry.input))),
+                                     key=_first_number)))
     if judged.train is not None:
-        groups = groups_of(gold, judged.train.samples, fmt) + groups
+        groups = groups_of(gold, judged.train.samples, fmt, separators) + groups
     elif fmt.separator is not None:
         known = [Sample(entry.input, entry.tag, None) for entry in gold]
         groups = list(_named(FEATURE, by_feature(gold, known, fmt))) + groups

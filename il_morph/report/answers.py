@@ -46,7 +46,7 @@ class Answers:
                 "pos": vocabulary.pos.symbols[1:] if vocabulary.pos is not None and has_features else [],
                 "features": vocabulary.features.symbols[1:] if has_features else [], "bundles": bundles,
                 "columns": vocabulary.format.described(len(vocabulary.format.columns)),
-                "direction": direction(vocabulary.letters)}
+                "direction": direction("".join(vocabulary.letters))}
 
     def predict(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The n best outputs for a word, each with its steps."""
@@ -76,7 +76,7 @@ class Answers:
         """Predictions for the lines of a file, in its columns."""
         predictor, name = self._predictor(question), _text(question, "name") or "the file"
         options = ReadOptions(expected=predictor.vocabulary.format, because="the model was trained on",
-                              unicode=predictor.vocabulary.settings.unicode)
+                              unicode=predictor.unicode, separators=predictor.separators)
         data = parse_data(content, name, options)
         if len(data.samples) > MOST_LINES:
             raise InputError(f"{name} has {len(data.samples):,} lines, but the page takes at most {MOST_LINES:,}: use "

@@ -12,14 +12,18 @@ EDGES = re.compile("^ +| +$| {2,}")
 ISOLATE, POP = "\u2068", "\u2069"  # text between them does not reorder the text around it
 
 
-def shown(character: str) -> str:
-    """A single character: a blank as ␣, a combining character on ◌, an invisible one by its code point."""
-    if character in WORDS:
-        return WORDS[character]
-    category = unicodedata.category(character)
-    if category.startswith("M"):
-        return "◌" + character
-    return f"U+{ord(character):04X}" if category[0] in "CZ" else character
+def shown(symbol: str) -> str:
+    """A single symbol: a blank as ␣, a combining character on ◌, an invisible one by its code point."""
+    if symbol in WORDS:
+        return WORDS[symbol]
+    base = "◌" if unicodedata.category(symbol[0]).startswith("M") else ""
+    return base + "".join(map(visible, symbol))
+
+
+def visible(character: str) -> str:
+    if character == " ":
+        return BLANK
+    return f"U+{ord(character):04X}" if unicodedata.category(character)[0] in "CZ" else character
 
 
 def shown_form(form: str) -> str:

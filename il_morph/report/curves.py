@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from il_morph.report.drawing import load_pyplot
 from il_morph.report.finished import FinishedRun
-from il_morph.report.records import figure
+from il_morph.runs.records import figure
 
 COLUMNS = {"dev_accuracy": "development accuracy", "train_accuracy": "training accuracy (a sample)",
            "loss": "training loss"}

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from il_morph.data.formats import Data, DataFormat, ReadOptions, format_named, read_data
+from il_morph.data.formats import Data, DataFormat, ReadOptions, Separators, format_named, read_data
 from il_morph.data.spelling import AS_IS
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
 from il_morph.evaluation.scores import Scores, evaluate
 from il_morph.model.modelfile import refuse_seeds
 from il_morph.model.predictor import Predictor
-from il_morph.model.settings import MAX_BEAM_WIDTH
-from il_morph.report.records import read_log, read_stats
+from il_morph.model.settings import MAX_BEAM_WIDTH, SEPARATORS
 from il_morph.run_folder import GREEDY, RunFolder, search_name
+from il_morph.runs.records import read_complete_stats, read_log
 
 PARTS = ("test", "dev")
 
@@ -53,6 +53,10 @@ class FinishedRun:
     def unicode(self) -> str:
         return self.stats["settings"].get("unicode", AS_IS)
 
+    @property
+    def separators(self) -> Separators:
+        return Separators(*(self.stats["settings"].get(name, "") for name in SEPARATORS))
+
     def searches(self, part: str) -> list[str]:
         """The searches with predictions for a part, the widest beam first."""
         found = [path.name[len("f."):-len(f".{part}.predictions")]
@@ -82,7 +86,7 @@ def read_run(path: str, name: str) -> FinishedRun:
     folder = RunFolder(path)
     if not folder.finished:
         refuse_unfinished(folder)
-    return FinishedRun(name, folder, read_stats(folder.stats), read_log(folder.log))
+    return FinishedRun(name, folder, read_complete_stats(folder.stats), read_log(folder.log))
 
 
 def refuse_unfinished(folder: RunFolder) -> None:
@@ -120,8 +124,12 @@ class Judged:
     train: Optional[Data]
     remarks: list[str]
 
+    @property
+    def separators(self) -> Separators:
+        return self.runs[0].separators
+
     def scores(self) -> list[Scores]:
-        return [evaluate(self.gold, each, self.format) for each in self.predictions]
+        return [evaluate(self.gold, each, self.format, self.separators) for each in self.predictions]
 
 
 def judge(runs: Sequence[FinishedRun], places: Places, part: Optional[str], search: Optional[str]) -> Judged:
@@ -137,7 +145,7 @@ def judge(runs: Sequence[FinishedRun], places: Places, part: Optional[str], sear
         if not path.exists():
             there = ", ".join(run.searches(part)) or "nothing"
             raise InputError(f"{path} does not exist: for {part}, {run.name} has {there}")
-        predictions.append(read_predictions(path, first.format, first.unicode))
+        predictions.append(read_predictions(path, first.format, first.unicode, first.separators))
     found = Judged(list(runs), part, search, first.format, gold_entries(gold), predictions, train, remarks)
     found.scores()  # refuses predictions for other lines
     return found
@@ -148,6 +156,9 @@ def refuse_other_formats(runs: Sequence[FinishedRun]) -> None:
         if run.format != runs[0].format:
             raise InputError(f"{run.name} was trained on data in the {run.format.name} format, {runs[0].name} on the "
                              f"{runs[0].format.name} format: give runs that were trained on the same data")
+        if run.separators != runs[0].separators:
+            raise InputError(f"{run.name} and {runs[0].name} were trained with different separators between symbols: "
+                             "give runs that were trained on the same data")
 
 
 def common_search(runs: Sequence[FinishedRun], part: str) -> str:
@@ -177,7 +188,8 @@ def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) ->
 def read_part(run: FinishedRun, path: str, part: str) -> Data:
     if not Path(path).exists():
         raise InputError(f"{path}, the {part} data of {run.name}, does not exist: if it has moved, give --{part}=FILE")
-    return read_data(path, ReadOptions(expected=run.format, because=f"{run.name} was trained on", unicode=run.unicode))
+    return read_data(path, ReadOptions(expected=run.format, because=f"{run.name} was trained on", unicode=run.unicode,
+                                       separators=run.separators))
 
 
 def read_training_data(run: FinishedRun, places: Places, remarks: list[str]) -> Optional[Data]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from il_morph.data.formats import Sample
+from il_morph.data.formats import Sample, Separators
 from il_morph.evaluation.edits import COMES, GOES, STAYS, edit_steps
 from il_morph.evaluation.entries import Entry
 from il_morph.report.characters import direction, shown
@@ -30,9 +30,10 @@ class Mistake:
         """The numbers of the runs that are wrong."""
         return [run for run, output in enumerate(self.outputs) if output != self.gold.outputs[0]]
 
-    def as_dict(self, pos: str) -> dict[str, Any]:
+    def as_dict(self, pos: str, separators: Separators) -> dict[str, Any]:
         right = self.gold.outputs[0]
-        outputs = {output: edit_steps(output, right) for output in self.outputs if output != right}
+        outputs = {output: edit_steps(separators.outputs(output), separators.outputs(right))
+                   for output in self.outputs if output != right}
         characters = {character for steps in outputs.values() for _, character in steps}
         return {
             "line": self.gold.line, "input": self.gold.input, "tag": self.gold.tag, "pos": pos, "gold": right,

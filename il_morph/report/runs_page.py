@@ -18,7 +18,7 @@ def runs_page(judged: Judged) -> str:
     curves = learning_curves(judged.runs)
     mistakes, remarks = find_mistakes(judged)
     confusions = count_confusions(mistakes)
-    errors = [mistake.as_dict(judged.format.features(mistake.gold.tag)[0]) for mistake in mistakes]
+    errors = [mistake.as_dict(judged.format.features(mistake.gold.tag)[0], judged.separators) for mistake in mistakes]
     return page(
         "report.html", ("trace.js", "report.js"), judged=judged, runs=judged.runs, scores=judged.scores(),
         overall=overall(judged), sections=sections(judged), curves=curves and picture_source(curves),
@@ -41,4 +41,6 @@ def _value(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
+    if isinstance(value, str) and not value.strip():
+        return f'"{value}"'
     return "–" if value is None else str(value)

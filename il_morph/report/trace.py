@@ -7,13 +7,14 @@ edits than necessary. After a *wrong* step the output can no longer become right
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from typing import Any, Optional
 
 import numpy as np
 
 from il_morph.data.formats import Sample
+from il_morph.data.symbols import Symbols
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis, SearchModel
 from il_morph.model.threads import one_thread
@@ -23,13 +24,13 @@ from il_morph.transitions.actions import END, UNK
 from il_morph.transitions.expert import Expert, TargetTracker, optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
-COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, END_KIND, IDLE_KIND = "copy", "delete", "insert", "step", "end", "idle"
+COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND = "copy", "delete", "insert", "step"
 RUNNERS_UP = 2
 
 
 @dataclass(frozen=True)
 class Edit:
-    """An action for display: its kind and the character it copies, deletes or inserts."""
+    """An action for display: its kind and the symbol it copies, deletes or inserts."""
 
     kind: str
     character: str = ""
@@ -59,11 +60,12 @@ class Trace:
     """All steps of a prediction."""
 
     sample: Sample
-    tape: str  # what the head moves over: the input and END (after START, if the system reads that)
+    tape: tuple[str, ...]  # what the head moves over: the input and END (after START, if the system reads that)
     output: str
     log_probability: float
     steps: tuple[TraceStep, ...]
     gold: Optional[str] = None
+    separator: str = ""  # between the symbols of the output
 
     @property
     def probability(self) -> float:
@@ -93,7 +95,7 @@ class Trace:
         symbols = {edit.character for edit in self._edits() if edit.character}
         return {
             "input": self.sample.input, "tag": self.sample.tag, "tape": [shown(character) for character in self.tape],
-            "output": self.output, "probability": self.probability,
+            "output": self.output, "separator": self.separator, "probability": self.probability,
             "gold": self.gold, "right": self.right, "first_wrong": self.first_wrong, "departs": self.departs,
             "direction": direction(self.sample.input + self.output),
             "shown": {symbol: shown(symbol) for symbol in sorted(symbols) if shown(symbol) != symbol},
@@ -138,14 +140,14 @@ def trace_best(predictor: Predictor, sample: Sample, gold: Optional[str], beam_w
 def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[Hypothesis],
           golds: Sequence[Optional[str]], batch_size: int = 128) -> list[Trace]:
     """The traces of given outputs, computed in bulk."""
-    instances = [predictor.vocabulary.instance(sample) for sample in samples]
+    instances = [predictor.vocabulary.instance(replace(sample, output=gold)) for sample, gold in zip(samples, golds)]
     traces = []
     for first in range(0, len(samples), batch_size):
         part = slice(first, first + batch_size)
         with one_thread():
             replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
         traces += [_trace(predictor.vocabulary, *each)
-                   for each in zip(instances[part], hypotheses[part], golds[part], replayed)]
+                   for each in zip(samples[part], instances[part], hypotheses[part], golds[part], replayed)]
     return traces
 
 
@@ -174,23 +176,24 @@ def replay(inference: SearchModel, instances: Sequence[Instance],
     return found
 
 
-def _trace(vocabulary: Vocabulary, instance: Instance, hypothesis: Hypothesis, gold: Optional[str],
+def _trace(vocabulary: Vocabulary, sample: Sample, instance: Instance, hypothesis: Hypothesis, gold: Optional[str],
            replayed: Sequence[tuple[int, np.ndarray]]) -> Trace:
     judge = None if gold is None else (ExpertJudge if vocabulary.system.has_expert else PrefixJudge)(
-        vocabulary, instance, gold)
-    steps, output = [], ""
+        vocabulary, instance)
+    steps, output, symbols = [], "", instance.symbols
     walk = vocabulary.table.walk(hypothesis.actions, instance.start, instance.end)
     for (action, position), (head, scores) in zip(walk, replayed):
         character = instance.text[position]
         optimal, verdict = judge.judge(action, position, output) if judge else ((), None)
         output += vocabulary.table.rows[action].written(character)
-        others = tuple((edit_of(vocabulary, other, character), exp(scores[other]))
+        others = tuple((edit_of(vocabulary, other, character, symbols), exp(scores[other]))
                        for other in next_best(scores, action))
         probability = None if np.isnan(scores[action]) else exp(scores[action])
-        steps.append(TraceStep(head - instance.start, instance.text[head], edit_of(vocabulary, action, character),
-                               probability, others, output, optimal, verdict))
-    return Trace(instance.sample, instance.text[instance.start:], hypothesis.output, hypothesis.log_probability,
-                 tuple(steps), gold)
+        steps.append(TraceStep(head - instance.start, symbols.symbol(instance.text[head]),
+                               edit_of(vocabulary, action, character, symbols), probability, others,
+                               symbols.output(output), optimal, verdict))
+    return Trace(sample, tuple(map(symbols.symbol, instance.text[instance.start:])), hypothesis.output,
+                 hypothesis.log_probability, tuple(steps), gold, symbols.separators.output)
 
 
 def next_best(scores: np.ndarray, action: int) -> list[int]:
@@ -199,19 +202,19 @@ def next_best(scores: np.ndarray, action: int) -> list[int]:
     return [other for other in best if other != action and np.isfinite(scores[other])][:RUNNERS_UP]
 
 
-def edit_of(vocabulary: Vocabulary, action: int, character: str) -> Edit:
-    """An action when `character` is under the head."""
+def edit_of(vocabulary: Vocabulary, action: int, character: str, symbols: Symbols) -> Edit:
+    """An action when `character` is under the head, with the symbol that it stands for."""
     row = vocabulary.table.rows[action]
-    return Edit(row.kind, row.subject(character))
+    return Edit(row.kind, symbols.symbol(row.subject(character)))
 
 
 class ExpertJudge:
     """Judges steps by the expert's optimal set."""
 
-    def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
-        self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
-        self.counting = TargetTracker(gold)
-        self.expert = Expert(instance.sample.input, gold, vocabulary.table)
+    def __init__(self, vocabulary: Vocabulary, instance: Instance):
+        self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
+        self.counting = TargetTracker(self.gold)
+        self.expert = Expert(instance.sample.input, self.gold, vocabulary.table)
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:
         """The optimal edits before an action, and the verdict on the action. Call it once before each action."""
@@ -225,14 +228,17 @@ class ExpertJudge:
 
     def _edit(self, action: int, character: str, j: int) -> Edit:
         """UNK stands for inserting a character that the model cannot insert."""
-        return Edit(INSERT_KIND, self.gold[j]) if action == UNK else edit_of(self.vocabulary, action, character)
+        symbols = self.instance.symbols
+        if action == UNK:
+            return Edit(INSERT_KIND, symbols.symbol(self.gold[j]))
+        return edit_of(self.vocabulary, action, character, symbols)
 
 
 class PrefixJudge:
     """Judges steps of a system without an expert: is the output so far a prefix of the right one?"""
 
-    def __init__(self, vocabulary: Vocabulary, instance: Instance, gold: str):
-        self.vocabulary, self.instance, self.gold = vocabulary, instance, gold
+    def __init__(self, vocabulary: Vocabulary, instance: Instance):
+        self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], Optional[str]]:
         written = output + self.vocabulary.table.rows[action].written(self.instance.text[position])

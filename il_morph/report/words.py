@@ -25,13 +25,18 @@ def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[st
         refuse_beyond_a_line(what, text)
     sample = Sample(word, tag, gold)
     refuse_unusable(sample, f"the word {word!r}")
-    return normalised(sample, predictor.vocabulary.settings.unicode)
+    sample = normalised(sample, predictor.vocabulary.settings.unicode)
+    predictor.separators.check(sample, f"the word {word!r}")
+    return sample
 
 
 def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
     """Remarks on what training did not show."""
-    unseen = [shown(c) for c in dict.fromkeys(sample.input) if c not in vocabulary.characters]
-    found = [f"Training did not show {', '.join(unseen)}: the model can only copy or delete such characters."
+    instance = vocabulary.instance(sample)
+    unseen = [shown(instance.symbols.symbol(c)) for c in dict.fromkeys(instance.sample.input)
+              if c not in vocabulary.characters]
+    kind = "symbols" if vocabulary.settings.input_separator else "characters"
+    found = [f"Training did not show {', '.join(unseen)}: the model can only copy or delete such {kind}."
              if unseen else None]
     if vocabulary.format.separator is not None:
         found.append(_about_features(vocabulary, sample))

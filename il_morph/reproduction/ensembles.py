@@ -6,21 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable
 
 from il_morph.bars import bar
-from il_morph.data.formats import DataFormat, Sample, format_from_flags
+from il_morph.data.formats import DataFormat, format_from_flags
 from il_morph.errors import InputError
-from il_morph.evaluation.entries import Entry
-from il_morph.evaluation.scores import evaluate, read_gold, read_predictions
+from il_morph.evaluation.entries import read_gold
 from il_morph.evaluation.voting import ensemble, ranked_ensemble
-from il_morph.files import write_atomically
+from il_morph.reproduction.finished_runs import evaluated_accuracy
 from il_morph.reproduction.paper_tables import PaperTable, System
 from il_morph.run_folder import GREEDY, ResultsTree, RunFolder, search_name
-from il_morph.runs.records import evaluated_accuracy
+from il_morph.runs.votes import Count, write_vote
 
 BEAM_TEST, GREEDY_TEST, GREEDY_DEV = f"{search_name(4)}.test", f"{GREEDY}.test", f"{GREEDY}.dev"
-Count = Callable[[Sequence[Sequence[Entry]], DataFormat], list[str]]
 
 
 def make_ensembles(table: PaperTable, data: Path, results: ResultsTree) -> None:
@@ -80,24 +77,11 @@ def _vote_if_new(members: Sequence[RunFolder], together: RunFolder, gold: Path, 
                  count: Count) -> None:
     try:
         if not _is_newer(together.evaluation(part), [member.predictions(part) for member in members]):
-            _vote(members, together, gold, fmt, part, count)
+            write_vote(members, together, part, fmt, read_gold(gold, fmt), count)
     except (InputError, OSError):
         if all(_is_finished(member, part) for member in members):
             raise
         # one of them is trained again at this moment: whoever does that lets them vote again
-
-
-def _vote(members: Sequence[RunFolder], together: RunFolder, gold: Path, fmt: DataFormat, part: str,
-          count: Count) -> None:
-    predictions = [read_predictions(member.predictions(part), fmt) for member in members]
-    lines = [fmt.line(Sample(entry.input, entry.tag, None), output) + "\n"
-             for entry, output in zip(predictions[0], count(predictions, fmt))]
-    together.path.mkdir(parents=True, exist_ok=True)
-    for path in together.leftovers():
-        path.unlink(missing_ok=True)
-    write_atomically(together.predictions(part), "".join(lines))
-    scores = evaluate(read_gold(gold, fmt), read_predictions(together.predictions(part), fmt), fmt)
-    write_atomically(together.evaluation(part), scores.as_text())
 
 
 def _part_of(runs: Sequence[RunFolder]) -> str:

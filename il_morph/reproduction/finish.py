@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from il_morph.files import write_atomically
 from il_morph.reproduction.ensembles import make_ensembles
 from il_morph.reproduction.paper_tables import PaperTable
+from il_morph.reproduction.run_list import read_runs
+from il_morph.reproduction.runs import Run, grouped
 from il_morph.run_folder import ResultsTree
 from il_morph.runs.locks import FileLock
 from il_morph.runs.processes import environment, il_morph
@@ -18,7 +21,8 @@ def finish_table(table: PaperTable, data: Path, results: ResultsTree) -> int:
     with FileLock(results.lock):
         if table.report == "ensemble":
             make_ensembles(table, data, results)
-        done = subprocess.run(il_morph("table", table.name, str(results.root)), stdin=subprocess.DEVNULL,
+        how = [] if has_all_languages(table, read_runs(table, results.root)) else ["--by-language"]
+        done = subprocess.run(il_morph("table", *how, table.name, str(results.root)), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, env=environment())
         if done.returncode:
             return done.returncode
@@ -27,3 +31,9 @@ def finish_table(table: PaperTable, data: Path, results: ResultsTree) -> int:
         write_atomically(results.table, done.stdout)
     sys.stdout.write(done.stdout.decode("utf-8"))
     return 0
+
+
+def has_all_languages(table: PaperTable, runs: Sequence[Run]) -> bool:
+    """Has every system that was run been run on all languages? Otherwise its mean over languages says little."""
+    systems = grouped(runs, lambda run: (run.setting, run.model))
+    return all({run.language for run in own} == {*table.languages} for own in systems.values())

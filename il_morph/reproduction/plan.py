@@ -6,50 +6,16 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.reproduction.paper_tables import NONE, PaperTable, System
-from il_morph.run_folder import ResultsTree, RunFolder
-
-
-@dataclass(frozen=True)
-class PlannedRun:
-    """What to train, and where it goes."""
-
-    setting: str
-    model: str
-    language: str
-    fold: str  # empty where the table has none
-    seed: str
-    folder: str
-    arguments: list[str]  # of il-morph
-
-    @property
-    def results(self) -> RunFolder:
-        return RunFolder(self.folder)
-
-    @property
-    def system(self) -> tuple[str, str]:
-        """Setting and model: its runs are alike."""
-        return self.setting, self.model
-
-    @property
-    def title(self) -> str:
-        fold = f" fold {self.fold}" if self.fold else ""
-        return f"{self.setting} {self.language} {self.model}{fold} seed {self.seed}"
-
-    def number(self, flag: str) -> Optional[int]:
-        """The value of a flag that takes a whole number; the last one counts."""
-        words = [word for argument in self.arguments for word in argument.split("=", 1)]
-        values = [value for name, value in zip(words, words[1:]) if name == flag]
-        return int(values[-1]) if values and values[-1].isdecimal() else None
-
-
-Job = list[PlannedRun]
+from il_morph.run_folder import ResultsTree
+from il_morph.runs.asked import make_spec, under_one_name
+from il_morph.runs.spec import Job, Task
 
 
 @dataclass(frozen=True)
@@ -64,7 +30,7 @@ class Selection:
     folds: list[str]
     seeds: list[str]
     engine: Optional[str]  # of the systems that have a choice
-    train_options: list[str]
+    train_options: dict[str, Any]  # what is asked for besides, for all runs
 
 
 class Plan:
@@ -80,12 +46,12 @@ class Plan:
             for system in self.table.systems_for(setting, chosen.models):
                 for fold, language in itertools.product(chosen.folds or [""], chosen.languages):
                     start = self.table.start_of(system)
-                    yield [self._run(each, language, fold, seed) for each in ([start] if start else []) + [system]]
+                    yield [self._task(each, language, fold, seed) for each in ([start] if start else []) + [system]]
 
     def to_do(self, again: bool = False) -> list[Job]:
         """The jobs whose own run is not finished (`again`: all of them), without a start that is."""
-        return [[*(run for run in job[:-1] if not run.results.finished), job[-1]]
-                for job in self.jobs() if again or not job[-1].results.finished]
+        return [[*(task for task in job[:-1] if not task.folder.finished), job[-1]]
+                for job in self.jobs() if again or not job[-1].folder.finished]
 
     def check_data(self) -> None:
         """Every file of the selection is there."""
@@ -99,34 +65,28 @@ class Plan:
     def data_path(self, pattern: str, setting: str, language: str, fold: str) -> str:
         return str(self.selection.data / self.table.data_file(pattern, setting, language, fold))
 
-    def _run(self, system: System, language: str, fold: str, seed: str) -> PlannedRun:
-        place = system.setting, system.model, language, fold, seed
-        files = {name: self.data_path(getattr(self.table, name), system.setting, language, fold)
-                 for name in ("train", "dev", "test")}
-        folder = str(self.selection.results.run(*place).path)
-        options = self._options(system, language, fold, seed)
-        return PlannedRun(*place, folder, [
-            "train", *options, f"--test-path={files['test']}", files["train"], files["dev"], folder])
-
-    def _options(self, system: System, language: str, fold: str, seed: str) -> list[str]:
-        """Those of the table that TRAIN-OPTIONS do not replace, then these."""
-        given, engine = self.selection.train_options, self.selection.engine
-        options = [*system.options.split(), *self.table.format.split(), f"--epochs={system.epochs}",
-                   f"--patience={system.patience}", f"--dynet-seed={seed}"]
-        if engine and not system.engine:
-            options.append(f"--engine={engine}")
-        options = [option for option in options if not is_replaced(option, given)]
+    def _task(self, system: System, language: str, fold: str, seed: str) -> Task:
+        """What the table asks for, unless TRAIN-OPTIONS ask for something else."""
+        chosen = self.selection
+        train, dev, test = (self.data_path(pattern, system.setting, language, fold)
+                            for pattern in (self.table.train, self.table.dev, self.table.test))
+        asked = {**asked_in(system.options), **asked_in(self.table.format), "epochs": system.epochs,
+                 "patience": system.patience, "dynet_seed": seed, "test_path": test}
+        if chosen.engine and not system.engine:
+            asked["engine"] = chosen.engine
         if system.start != NONE:
-            model = self.selection.results.run(system.setting, system.start, language, fold, seed).model
-            options.append(f"--reload-path={model}")
-        return options + given
+            asked["reload_path"] = chosen.results.run(system.setting, system.start, language, fold, seed).model
+        folder = chosen.results.run(system.setting, system.model, language, fold, seed).path
+        spec = make_spec(train, dev, folder, {**under_one_name(asked), **chosen.train_options})
+        title = " ".join([system.setting, language, system.model, *([f"fold {fold}"] if fold else []), f"seed {seed}"])
+        return Task(spec, title, f"{system.setting} {system.model}")
 
 
-def is_replaced(option: str, given: Sequence[str]) -> bool:
-    """Is the flag, or another aligner, among the given options?"""
-    flag, aligner = option.split("=")[0], option.startswith("--align-")
-    return any(other.split("=")[0] == flag or (aligner and other.startswith("--align-")) for other in given)
+def asked_in(flags: str) -> dict[str, Any]:
+    """What the facts of a table ask for: `--model=ha --align-cls`."""
+    words = [flag[len("--"):].partition("=") for flag in flags.split()]
+    return {name.replace("-", "_"): value if equals else True for name, equals, value in words}
 
 
-def first_unfinished(job: Job) -> Optional[PlannedRun]:
-    return next((run for run in job if not run.results.finished), None)
+def first_unfinished(job: Job) -> Optional[Task]:
+    return next((task for task in job if not task.folder.finished), None)

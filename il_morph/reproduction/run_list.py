@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
+from il_morph.reproduction.finished_runs import runs_below
 from il_morph.reproduction.paper_tables import NAMES, NONE, PaperTable, load_table
 from il_morph.reproduction.runs import (
     COMMIT,
@@ -17,14 +18,11 @@ from il_morph.reproduction.runs import (
     Place,
     Run,
     check_place,
-    count,
-    finite,
     grouped,
     in_order,
     members_of,
-    percentage,
 )
-from il_morph.runs.records import runs_below
+from il_morph.runs.records import count, finite, percentage
 
 HEADER = [field.name for field in fields(Run)]
 LIST = "measured.tsv"

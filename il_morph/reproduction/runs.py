@@ -1,11 +1,10 @@
 """A run of a table: its place, its figures, and the checks that they pass."""
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, NamedTuple, Optional, TypeVar
+from typing import Callable, NamedTuple, Optional, TypeVar
 
 from il_morph.errors import InputError
 from il_morph.reproduction.paper_tables import NONE, PaperTable
@@ -109,21 +108,3 @@ def check_place(table: PaperTable, place: Place, where: str) -> None:
     if place.fold not in (table.folds or [NONE]):
         raise InputError(f"{where}: {place.fold} is not a fold of {table.name}, which has "
                          f"{', '.join(table.folds) or 'none'}")
-
-
-def finite(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-        raise ValueError(f"{value!r} is not a finite number from 0 up")
-    return float(value)
-
-
-def percentage(value: Any) -> float:
-    if finite(value) > 100:
-        raise ValueError(f"{value!r} is not an accuracy in percent")
-    return float(value)
-
-
-def count(value: Any) -> int:
-    if finite(value) != value or isinstance(value, float):
-        raise ValueError(f"{value!r} is not a whole number")
-    return int(value)

@@ -21,9 +21,10 @@ from il_morph.errors import InputError, errors_for_people
 from il_morph.files import read_bytes, write_atomically
 from il_morph.reproduction.finish import finish_table
 from il_morph.reproduction.paper_tables import load_table
-from il_morph.reproduction.plan import Job, PlannedRun, first_unfinished
+from il_morph.reproduction.plan import first_unfinished
 from il_morph.run_folder import ResultsTree
 from il_morph.runs.processes import environment, make_folder, python, train_in_order
+from il_morph.runs.spec import Job, Task
 
 TASK = "SLURM_ARRAY_TASK_ID"
 DEFAULT_MAX_ARRAY_SIZE = 1001  # Slurm's own
@@ -46,7 +47,7 @@ class JobList:
     def load(path: str) -> JobList:
         try:
             content = json.loads(read_bytes(path))
-            jobs = [[PlannedRun(**run) for run in job] for job in content.pop("jobs")]
+            jobs = [[Task.from_dict(task) for task in job] for job in content.pop("jobs")]
             return JobList(**content, jobs=jobs)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(f"{path} is not a list of jobs written by il-morph run --slurm ({error!r})") from None
@@ -101,9 +102,9 @@ def work(path: str) -> int:
 def finish(path: str) -> int:
     """Tell what is not finished, then ensembles and table."""
     jobs = JobList.load(path)
-    missing = [run for run in map(first_unfinished, jobs.jobs) if run]
-    for run in missing:
-        print(f"not finished, see {run.results.train_log}", file=sys.stderr)
+    missing = [task for task in map(first_unfinished, jobs.jobs) if task]
+    for task in missing:
+        print(f"not finished, see {task.folder.train_log}", file=sys.stderr)
     code = finish_table(load_table(jobs.table), Path(jobs.data), ResultsTree(jobs.results))
     return code or int(bool(missing))
 

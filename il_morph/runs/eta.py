@@ -1,18 +1,18 @@
-"""How long the runs of a table will still take, from the epochs of those that train."""
+"""How long runs will still take, from the epochs of those that train."""
 from __future__ import annotations
 
 import heapq
-import json
 import statistics
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Optional
 
-from il_morph.reproduction.plan import Job, PlannedRun
+from il_morph.errors import InputError
 from il_morph.run_folder import RunFolder
-
-System = tuple[str, str]
+from il_morph.runs.records import read_log, stats_of
+from il_morph.runs.spec import Job, Task
 
 
 @dataclass(frozen=True)
@@ -32,53 +32,47 @@ class Pace:
 
 def read_pace(results: RunFolder) -> Optional[Pace]:
     """What the log of a training says; nothing before its first epoch is over."""
-    try:
-        lines = results.log.read_text(encoding="utf-8").splitlines()
+    with suppress(InputError, OSError, ValueError):
+        rows = read_log(results.log)
         since = time.time() - results.log.stat().st_mtime
-        rows = [dict(zip(lines[0].split("\t"), line.split("\t"))) for line in lines[1:]]
         phase = [row for row in rows if row["phase"] == rows[-1]["phase"] and int(row["epoch"]) >= 0]
         accuracies = [float(row["dev_accuracy"]) for row in phase]
         seconds = sum(float(row["seconds"]) for row in phase)
-    except (OSError, ValueError, LookupError):
-        return None
-    if not phase:
-        return None
-    return Pace(len(phase), seconds, accuracies.index(max(accuracies)), accuracies[-1], max(since, 0.0))
+        if phase:
+            return Pace(len(phase), seconds, accuracies.index(max(accuracies)), accuracies[-1], max(since, 0.0))
+    return None
 
 
 @dataclass
 class Experience:
     """What finished runs took: the share of their most epochs before early stopping, and seconds in all."""
 
-    shares: dict[System, list[float]] = field(default_factory=dict)
-    seconds: dict[System, list[float]] = field(default_factory=dict)
+    shares: dict[str, list[float]] = field(default_factory=dict)  # by kind
+    seconds: dict[str, list[float]] = field(default_factory=dict)
 
-    def add(self, run: PlannedRun) -> None:
-        """Learn from a finished run."""
-        try:
-            training = json.loads(run.results.stats.read_bytes())["training"]
-            epochs, seconds = int(training["epochs"]), float(training["seconds"])
-        except (OSError, ValueError, LookupError, TypeError):
-            return
-        self.shares.setdefault(run.system, []).append(min(epochs / (run.number("--epochs") or epochs or 1), 1.0))
-        self.seconds.setdefault(run.system, []).append(seconds)
+    def add(self, task: Task) -> None:
+        """Learn from a finished run; a damaged record teaches nothing."""
+        with suppress(InputError), stats_of(task.folder) as stats:
+            epochs, seconds = int(stats["training"]["epochs"]), float(stats["training"]["seconds"])
+            self.shares.setdefault(task.kind, []).append(min(epochs / task.spec.training.epochs, 1.0))
+            self.seconds.setdefault(task.kind, []).append(seconds)
 
-    def share(self, system: System) -> float:
+    def share(self, kind: str) -> float:
         """The typical share of the most epochs; all of them while nothing is known."""
-        known = _typical(self.shares, system)
+        known = _typical(self.shares, kind)
         return 1.0 if known is None else known
 
 
-def epochs_expected(run: PlannedRun, pace: Pace, share: float) -> int:
+def epochs_expected(task: Task, pace: Pace, share: float) -> int:
     """A run cannot stop before its patience is over, nor after its last epoch; in between it does what is typical."""
-    most = run.number("--epochs") or pace.epochs
-    soonest = pace.best + 1 + (run.number("--patience") or 0)
-    return max(pace.epochs, min(most, max(round(share * most), soonest)))
+    training = task.spec.training
+    soonest = pace.best + 1 + training.patience
+    return max(pace.epochs, min(training.epochs, max(round(share * training.epochs), soonest)))
 
 
-def seconds_left(run: PlannedRun, pace: Pace, share: float) -> float:
+def seconds_left(task: Task, pace: Pace, share: float) -> float:
     """Of a run that trains. It falls with every epoch, and within an epoch with every second."""
-    to_come = (epochs_expected(run, pace, share) - pace.epochs) * pace.seconds_per_epoch
+    to_come = (epochs_expected(task, pace, share) - pace.epochs) * pace.seconds_per_epoch
     return max(to_come - min(pace.since, pace.seconds_per_epoch), 0.0)
 
 
@@ -86,23 +80,23 @@ def seconds_left(run: PlannedRun, pace: Pace, share: float) -> float:
 class AtWork:
     """A run that trains, since `elapsed` seconds."""
 
-    run: PlannedRun
+    task: Task
     pace: Optional[Pace]
     elapsed: float
 
 
 def time_left(at_work: Sequence[AtWork], waiting: Iterable[Job], slots: int, experience: Experience) -> Optional[float]:
     """Seconds until everything is over when `slots` runs train at a time; nothing while no epoch is over anywhere."""
-    left = {id(each): seconds_left(each.run, each.pace, experience.share(each.run.system))
+    left = {id(each): seconds_left(each.task, each.pace, experience.share(each.task.kind))
             for each in at_work if each.pace}
-    totals = {system: list(seconds) for system, seconds in experience.seconds.items()}
+    totals = {kind: list(seconds) for kind, seconds in experience.seconds.items()}
     for each in at_work:
-        if each.pace and each.run.system not in experience.seconds:
-            totals.setdefault(each.run.system, []).append(each.elapsed + left[id(each)])
+        if each.pace and each.task.kind not in experience.seconds:
+            totals.setdefault(each.task.kind, []).append(each.elapsed + left[id(each)])
     if not totals:
         return None
-    now = [left[id(each)] if each.pace else max(_seconds(totals, each.run) - each.elapsed, 0.0) for each in at_work]
-    return last_end(now, [sum(_seconds(totals, run) for run in job) for job in waiting], slots)
+    now = [left[id(each)] if each.pace else max(_seconds(totals, each.task) - each.elapsed, 0.0) for each in at_work]
+    return last_end(now, [sum(_seconds(totals, task) for task in job) for job in waiting], slots)
 
 
 def last_end(now: Sequence[float], later: Iterable[float], slots: int) -> float:
@@ -118,14 +112,14 @@ def share_done(at_work: AtWork, experience: Experience) -> float:
     """How much of a run is done, from 0 to 1."""
     if not at_work.pace:
         return 0.0
-    return at_work.pace.epochs / epochs_expected(at_work.run, at_work.pace, experience.share(at_work.run.system))
+    return at_work.pace.epochs / epochs_expected(at_work.task, at_work.pace, experience.share(at_work.task.kind))
 
 
-def _seconds(totals: dict[System, list[float]], run: PlannedRun) -> float:
-    return _typical(totals, run.system) or 0.0
+def _seconds(totals: dict[str, list[float]], task: Task) -> float:
+    return _typical(totals, task.kind) or 0.0
 
 
-def _typical(known: dict[System, list[float]], system: System) -> Optional[float]:
-    """The mean of the system, or else of all."""
-    values = known.get(system) or [value for values in known.values() for value in values]
+def _typical(known: dict[str, list[float]], kind: str) -> Optional[float]:
+    """The mean of the kind, or else of all."""
+    values = known.get(kind) or [value for values in known.values() for value in values]
     return statistics.fmean(values) if values else None

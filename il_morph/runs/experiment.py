@@ -1,4 +1,4 @@
-"""One run of `il-morph train`, from the data to the scores."""
+"""One run, from the data to the scores: read, check, train, decode, record."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ import logging
 import random
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, Optional
 
 from il_morph import __version__
 from il_morph.bars import bar
-from il_morph.data.formats import Parts, ReadOptions, Sample, format_named, read_data, read_parts
-from il_morph.data.splitting import SplitFile, Splitting, split_in_memory
-from il_morph.engines import choose_engine, engine_named
+from il_morph.data.formats import Parts, Sample, read_data, read_parts
+from il_morph.data.splitting import SplitFile, split_in_memory
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.registry import TRANSDUCER
-from il_morph.model.search import decode
-from il_morph.model.settings import ModelSettings, TrainingSettings
+from il_morph.model.search import as_written, decode
+from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
-from il_morph.run_folder import RunFolder, search_name
+from il_morph.run_folder import search_name
 from il_morph.runs.results_folder import ResultsFolder
+from il_morph.runs.rules import checked_engine
+from il_morph.runs.spec import RunSpec
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.clock import Clock
 from il_morph.training.engine import Engine
@@ -33,222 +34,165 @@ from il_morph.training.history import Epoch, History
 from il_morph.training.loop import TrainingLoop
 from il_morph.training.phases import phases_of, train_phases
 from il_morph.transitions.actions import UNK
-from il_morph.transitions.systems import EditSystem
 
 log = logging.getLogger(__name__)
 
 
-MAX_SEED = 2**32 - 1  # DyNet's are 32 bits wide
+@dataclass(frozen=True)
+class Prepared:
+    """A run whose input has been read and found right. Nothing is written yet."""
+
+    spec: RunSpec
+    engine: Engine
+    reloaded: Optional[Model]
+    parts: Parts
+    vocabulary: Vocabulary
+    split: Optional[SplitFile] = None  # of the training file, where it is the only one
 
 
-def chosen_seed(seed: Optional[int]) -> int:
-    """The given seed, or one that is drawn."""
-    return random.SystemRandom().randrange(1, 2**31) if seed is None else seed
+def run(spec: RunSpec, command: Sequence[str] = ()) -> None:
+    """Train, or evaluate, and write the results. `command` is recorded for people; without one it is made."""
+    prepared, command = prepare(spec), command or ["il-morph", *spec.argv()]
+    if spec.training.mode == "eval":
+        _evaluate(prepared, command)
+    else:
+        _train(prepared, command)
 
 
-@dataclass
-class Experiment:
-    """What the command line asks for."""
-
-    train_path: str
-    dev_path: str
-    results_path: str
-    training: TrainingSettings
-    model_flags: dict[str, Any]
-    engine_name: Optional[str] = None  # None: the default
-    dynet_mem: int = 512
-    dynet_autobatch: bool = False
-    test_path: Optional[str] = None
-    reload_path: Optional[str] = None
-    force: bool = False
-    verbose: bool = False
-    seed: Optional[int] = None
-    command: list[str] = field(default_factory=list)
-    options: ReadOptions = ReadOptions()
-    splitting: Optional[Splitting] = None  # of the training file, where it is the only one
-    split: Optional[SplitFile] = field(default=None, init=False)
-    engine: Engine = field(init=False)  # chosen when the model's settings are known
-
-    def run(self) -> None:
-        """Read, train, decode, score. Nothing is written before all input has been read."""
-        if self.training.mode == "eval":
-            self._check_trials()
-            self._evaluate()
-        else:
-            self._train(self._seed())
-
-    def _seed(self) -> int:
-        """The given seed, that of an interrupted run that is to go on, or one that is drawn."""
-        interrupted = RunFolder(self.results_path).checkpoint
-        if self.seed is None and not self.force and interrupted.exists():
-            return load_checkpoint(interrupted).identity["seed"]
-        return chosen_seed(self.seed)
-
-    def _evaluate(self) -> None:
-        """Decode and score with a trained model."""
-        model, clock = self._reloaded(), Clock()
-        if model is None:
-            raise InputError("--mode=eval needs a model: give its path with --reload-path")
-        self.engine = engine_named(*self._engine_flags)
-        parts = self._read(model)
-        report_unseen(model.vocabulary, parts)
-        with closing(ResultsFolder(self.results_path)) as results:
-            if not self.force:
-                results.refuse_to_evaluate()
-            results.begin()
-            self._finish(model, parts, results, {}, clock, chosen_seed(self.seed))
-
-    def check(self) -> tuple[Optional[Model], Parts, Vocabulary]:
-        """Read everything that a training needs, and write nothing."""
-        self._check_mode()
-        self._check_trials()
-        reloaded = self._reloaded()
-        parts = self._read(reloaded)
-        vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(ModelSettings(**self.model_flags), parts)
-        report_unseen(vocabulary, parts)
+def prepare(spec: RunSpec) -> Prepared:
+    """Read the model to start from, check what is asked for against it, then read the data."""
+    reloaded = load_model(spec.reload_path) if spec.reload_path is not None else None
+    engine = checked_engine(spec, reloaded.vocabulary.settings if reloaded else None)
+    parts, split = _read(spec, reloaded)
+    vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(_settings(spec, parts), parts)
+    vocabulary.symbols = vocabulary.symbols.covering(parts.train)
+    report_unseen(vocabulary, parts)
+    if spec.training.mode != "eval":
         report_attributes(vocabulary)
-        self._check_objective(vocabulary)
-        self.engine = choose_engine(vocabulary.settings, *self._engine_flags)
-        self.engine.refuse(vocabulary.settings, self.training)
-        if self.split:
-            self.split.refuse_others(self.force)
-        return reloaded, parts, vocabulary
+    if split:
+        split.refuse_others(spec.force)
+    return Prepared(spec, engine, reloaded, parts, vocabulary, split)
 
-    def _train(self, seed: int) -> None:
-        reloaded, parts, vocabulary = self.check()
-        samples = learnable(parts.train, vocabulary) if reloaded else parts.train
-        train, dev = ([vocabulary.instance(sample) for sample in some] for some in (samples, parts.dev))
-        self.engine.start(vocabulary, self.training, train, seed)
-        with closing(ResultsFolder(self.results_path)) as results:
-            identity = self._identity(vocabulary, reloaded, [*samples, *parts.dev], seed)
-            checkpoint = None if self.force else results.unfinished(identity)
-            if checkpoint:
-                checkpoint.check(architecture_of(vocabulary).shapes, len(phases_of(self.training)), len(train))
-            results.begin()
-            if checkpoint is None:
-                results.start_over()
-            if self.split:
-                self.split.write()
-            report = RunReport(results, vocabulary, {"seed": seed, **self.training.as_dict()}, identity, checkpoint)
-            try:
-                history = train_phases(self.engine, vocabulary, reloaded.weights if reloaded else None, train, dev,
-                                       self.training, seed, report, self.verbose, checkpoint)
-            except KeyboardInterrupt:
-                log.warning(report.interrupted(self.engine.resumable))
-                raise
-            self._finish(report.model(history.weights), parts, results, report.summary(history), report.clock, seed)
 
-    def _identity(self, vocabulary: Vocabulary, reloaded: Optional[Model], samples: Sequence[Sample],
-                  seed: int) -> dict[str, Any]:
-        """Which run this is: with the same settings, data and start it goes on where it was interrupted."""
-        start = sha256()
-        for name, weights in sorted(reloaded.weights.items() if reloaded else ()):
-            start.update(name.encode() + weights.tobytes())
-        settings = {**vocabulary.settings.as_dict(), **self.training.as_dict(),
-                    "seed": seed, "engine": self.engine.name}
-        data = repr([samples, vocabulary.as_dict()])  # the symbols may be those of the test data too
-        return json.loads(json.dumps({**settings, "data": sha256(data.encode()).hexdigest(),
-                                      "start": start.hexdigest() if reloaded else None}))
+def _settings(spec: RunSpec, parts: Parts) -> ModelSettings:
+    """Those of a new model: the format is that of its data, and without features there is no POS."""
+    return ModelSettings(**{"pos_emb": parts.format.separator is not None, **spec.network, "format": parts.format.name})
 
-    def _finish(self, model: Model, parts: Parts, results: ResultsFolder, history: dict[str, Any], clock: Clock,
-                seed: int) -> None:
+
+def _read(spec: RunSpec, reloaded: Optional[Model]) -> tuple[Parts, Optional[SplitFile]]:
+    """Read the data, as the model of --reload-path does."""
+    options = spec.reading
+    if reloaded:
+        settings = reloaded.vocabulary.settings
+        options = replace(options, expected=reloaded.vocabulary.format, unicode=settings.unicode,
+                          separators=settings.separators, because=f"the model {spec.reload_path} was trained on")
+    if not spec.splitting:
+        train = None if spec.training.mode == "eval" else spec.train
+        return read_parts(train, str(spec.dev), spec.test_path, options), None
+    split = split_in_memory(spec.train, spec.results, options, spec.splitting)
+    fmt = split.data.format
+    own = spec.test_path and read_data(spec.test_path, replace(options, expected=fmt, because=f"{spec.train} has"))
+    test = own.samples if own else split.samples("test")
+    return Parts(fmt, split.samples("train"), split.samples("dev"), test, options.separators), split
+
+
+def _evaluate(run: Prepared, command: Sequence[str]) -> None:
+    """Decode and score with a trained model."""
+    clock, model = Clock(), run.reloaded
+    assert model is not None, "an evaluation has a model"
+    with closing(ResultsFolder(run.spec.results)) as results:
+        if not run.spec.force:
+            results.refuse_to_evaluate()
+        results.begin()
+        _finish(run, model, results, {}, clock, drawn_seed() if run.spec.dynet_seed is None else run.spec.dynet_seed,
+                command)
+
+
+def _train(run: Prepared, command: Sequence[str]) -> None:
+    spec, vocabulary, reloaded, seed = run.spec, run.vocabulary, run.reloaded, seed_of(run.spec)
+    training = spec.training
+    samples = learnable(run.parts.train, vocabulary) if reloaded else run.parts.train
+    train, dev = ([vocabulary.instance(sample) for sample in some] for some in (samples, run.parts.dev))
+    run.engine.start(vocabulary, training, train, seed)
+    with closing(ResultsFolder(spec.results)) as results:
+        identity = identity_of(run, [*samples, *run.parts.dev], seed)
+        checkpoint = None if spec.force else results.unfinished(identity)
+        if checkpoint:
+            checkpoint.check(architecture_of(vocabulary).shapes, len(phases_of(training)), len(train))
+        results.begin()
+        if checkpoint is None:
+            results.start_over()
+        if run.split:
+            run.split.write()
+        report = RunReport(results, vocabulary, {"seed": seed, **training.as_dict()}, identity, checkpoint)
         try:
-            scores = self._decode(model, {"dev": parts.dev, "test": parts.test}, results)
+            history = train_phases(run.engine, vocabulary, reloaded.weights if reloaded else None, train, dev,
+                                   training, seed, report, bool(spec.verbose), checkpoint)
         except KeyboardInterrupt:
-            trained = self.reload_path if self.training.mode == "eval" else results.model
-            log.warning("interrupted while decoding: the model is %s", trained)
+            log.warning(report.interrupted(run.engine.resumable))
             raise
-        results.finish({
-            "il_morph": __version__, "command": self.command, "seed": seed, "engine": self.engine.name,
-            "settings": {**model.vocabulary.settings.as_dict(), **self.training.as_dict(),
-                         "reload_path": self.reload_path},
-            "training": {**history, **clock.as_dict()}, "scores": scores,
-        })
+        _finish(run, report.model(history.weights), results, report.summary(history), report.clock, seed, command)
 
-    def _check_mode(self) -> None:
-        mode, training = self.training.mode, self.training
-        pretrained = self.reload_path or training.pretrain_epochs or training.pretrain_until
-        if mode in ("mrt", "rl") and not pretrained:
-            raise InputError(f"--mode={mode} starts from a trained model: give one with --reload-path, or train it "
-                             "in the same run with --pretrain-epochs or --pretrain-until")
 
-    def _check_trials(self) -> None:
-        if self.training.trials > 1 and len(phases_of(self.training)) != self.training.trials:
-            raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one "
-                             "before it: leave out one of them, or give the trials a trained model with "
-                             "--reload-path")
+def seed_of(spec: RunSpec) -> int:
+    """The given seed, that of an interrupted run that is to go on, or one that is drawn."""
+    if spec.dynet_seed is not None:
+        return spec.dynet_seed
+    interrupted = spec.folder.checkpoint
+    return load_checkpoint(interrupted).identity["seed"] if not spec.force and interrupted.exists() else drawn_seed()
 
-    def _reloaded(self) -> Optional[Model]:
-        """The model of --reload-path, whose settings the flags must not contradict."""
-        if self.reload_path is None:
-            return None
-        model = load_model(self.reload_path)
-        settings = model.vocabulary.settings.as_dict()
-        for name, value in self.model_flags.items():
-            if settings[name] != value and name == "format":
-                raise InputError(f"the model {self.reload_path} reads the {settings[name]} format "
-                                 f"({format_named(settings[name]).flag}), but the command line says {value} "
-                                 f"({format_named(value).flag}): choose the format of the model")
-            if settings[name] != value:
-                raise InputError(f"--{name.replace('_', '-')}: the model {self.reload_path} was trained with "
-                                 f"{settings[name]}, the command line says {value}; leave the flag out, or the --model "
-                                 "that sets it")
-        return model
 
-    @property
-    def _engine_flags(self) -> tuple[Optional[str], int, bool]:
-        return self.engine_name, self.dynet_mem, self.dynet_autobatch
+def drawn_seed() -> int:
+    return random.SystemRandom().randrange(1, 2**31)
 
-    def _check_objective(self, vocabulary: Vocabulary) -> None:
-        """Not every mode trains every architecture and transition system."""
-        architecture, modes = vocabulary.settings.architecture, {phase.mode for phase in phases_of(self.training)}
-        if architecture != TRANSDUCER and modes != {"mle"}:
-            raise InputError(f"--mode={self.training.mode}: a model with --architecture={architecture} is trained with "
-                             "--mode=mle alone")
-        if self.training.mode == "il" and not vocabulary.system.has_expert:
-            raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, "
-                             "INSERT and END; train the hard-attention system with --mode=mle")
 
-    def _read(self, reloaded: Optional[Model]) -> Parts:
-        """Read the data, as the model of --reload-path does; its format becomes a setting of a new model."""
-        options = self.options
-        if reloaded:
-            options = replace(options, expected=reloaded.vocabulary.format,
-                              unicode=reloaded.vocabulary.settings.unicode,
-                              because=f"the model {self.reload_path} was trained on")
-        train_path = None if self.training.mode == "eval" else self.train_path
-        parts = self._split(options) if self.splitting else read_parts(train_path, self.dev_path, self.test_path,
-                                                                       options)
-        if not reloaded:
-            self.model_flags = {"pos_emb": parts.format.separator is not None, **self.model_flags,
-                                "format": parts.format.name}
-        return parts
+def identity_of(run: Prepared, samples: Sequence[Sample], seed: int) -> dict[str, Any]:
+    """Which run this is: with the same settings, data and start it goes on where it was interrupted."""
+    start = sha256()
+    for name, weights in sorted(run.reloaded.weights.items() if run.reloaded else ()):
+        start.update(name.encode() + weights.tobytes())
+    settings = {**run.vocabulary.settings.as_dict(), **run.spec.training.as_dict(), "seed": seed,
+                "engine": run.engine.name}
+    data = repr([samples, run.vocabulary.as_dict()])  # the symbols may be those of the test data too
+    return json.loads(json.dumps({**settings, "data": sha256(data.encode()).hexdigest(),
+                                  "start": start.hexdigest() if run.reloaded else None}))
 
-    def _split(self, options: ReadOptions) -> Parts:
-        """The parts of the training file; a test file of its own takes the place of the third."""
-        assert self.splitting is not None
-        self.split = split_in_memory(self.train_path, self.results_path, options, self.splitting)
-        fmt = self.split.data.format
-        own = self.test_path and read_data(self.test_path, replace(options, expected=fmt,
-                                                                   because=f"{self.train_path} has"))
-        return Parts(fmt, self.split.samples("train"), self.split.samples("dev"),
-                     own.samples if own else self.split.samples("test"))
 
-    def _decode(self, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
-        inference = inference_of(model.weights, model.vocabulary)
-        scores = {}
-        for width in (1, *self.training.beam_widths):
-            for part, samples in parts.items():
-                if samples is None:
-                    continue
-                name = f"{search_name(width)}.{part}"
-                found = decode(inference, [model.vocabulary.instance(s) for s in samples], width,
-                               self.training.decbatch_size, partial(bar, what=name, unit="batch"))
-                scored = results.write_predictions(name, model.vocabulary.format, samples, found)
-                if scored:
-                    scores[name] = scored.as_dict()
-                    log.info("%s accuracy: %.2f", name, scored.accuracy)
-        return scores
+def _finish(run: Prepared, model: Model, results: ResultsFolder, history: dict[str, Any], clock: Clock, seed: int,
+            command: Sequence[str]) -> None:
+    """Decode, score and record: f.stats comes last."""
+    spec = run.spec
+    try:
+        scores = _decode(spec, model, {"dev": run.parts.dev, "test": run.parts.test}, results)
+    except KeyboardInterrupt:
+        log.warning("interrupted while decoding: the model is %s",
+                    spec.reload_path if spec.training.mode == "eval" else results.model)
+        raise
+    results.finish({
+        "il_morph": __version__, "command": list(command), "run": spec.as_dict(), "seed": seed,
+        "engine": run.engine.name,
+        "settings": {**model.vocabulary.settings.as_dict(), **spec.training.as_dict(), "reload_path": spec.reload_path},
+        "training": {**history, **clock.as_dict()}, "scores": scores,
+    })
+
+
+def _decode(spec: RunSpec, model: Model, parts: dict[str, Optional[Sequence[Sample]]], results: ResultsFolder) -> dict:
+    inference = inference_of(model.weights, model.vocabulary)
+    scores = {}
+    for width in (1, *spec.training.beam_widths):
+        for part, samples in parts.items():
+            if samples is None:
+                continue
+            name = f"{search_name(width)}.{part}"
+            instances = [model.vocabulary.instance(sample) for sample in samples]
+            found = as_written(decode(inference, instances, width, spec.training.decbatch_size,
+                                      partial(bar, what=name, unit="batch")), instances)
+            scored = results.write_predictions(name, model.vocabulary.format, samples, found,
+                                               model.vocabulary.settings.separators)
+            if scored:
+                scores[name] = scored.as_dict()
+                log.info("%s accuracy: %.2f", name, scored.accuracy)
+    return scores
 
 
 class RunReport:
@@ -311,8 +255,9 @@ def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
     """The samples that a reloaded model can learn: it has no action for a character it does not know, and some
     architectures do not learn to read one."""
     reads = not vocabulary.settings.kind.learns_unseen_inputs
-    kept = [sample for sample in train
-            if UNK not in vocabulary.actions_of(sample.target + (sample.input if reads else ""))]
+    encoded = [vocabulary.symbols.encoded(sample) for sample in train]
+    kept = [sample for sample, inside in zip(train, encoded)
+            if UNK not in vocabulary.actions_of(inside.target + (inside.input if reads else ""))]
     if not kept:
         raise InputError("no training output consists of characters that the model of --reload-path knows: "
                          "give other training data, or train a new model")

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from il_morph.errors import InputError
 from il_morph.files import PathLike
+from il_morph.run_folder import RunFolder
 
 fcntl: Any = None
 with suppress(ImportError):  # Windows
@@ -16,6 +17,7 @@ with suppress(ImportError):  # Windows
 
 NO_LOCKS = ("this system has no file locks (fcntl), and they are needed to run a table: use Linux or macOS, or on "
             "Windows the Windows Subsystem for Linux")
+HANDED_OVER = "IL_MORPH_LOCK"  # in the environment of a training: the descriptor of the lock that it is started with
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -38,6 +40,7 @@ class FileLock:
     def __init__(self, path: PathLike):
         self.path = Path(path)
         self.descriptor: Optional[int] = None
+        self.is_handed_over = False
 
     def acquire(self, wait: bool = True) -> bool:
         """Take the lock; without waiting, false when another process has it."""
@@ -51,6 +54,14 @@ class FileLock:
                 self.sign(os.getpid())
                 return True
             os.close(descriptor)  # the file was deleted meanwhile: another process may have locked a new one
+
+    def take_over(self) -> bool:
+        """Take the lock that the process that started this one has handed over, if it has."""
+        descriptor = os.environ.get(HANDED_OVER, "")
+        if not (descriptor.isdecimal() and self._is_current(int(descriptor))):
+            return False
+        self.descriptor, self.is_handed_over = int(descriptor), True
+        return True
 
     def sign(self, process: int) -> None:
         """Say in the file who has the lock, if the disk is not full."""
@@ -66,13 +77,20 @@ class FileLock:
         except OSError:
             return "another process"
 
+    def close(self) -> None:
+        """Release the lock and delete its file, unless it belongs to the process that handed it over."""
+        if not self.is_handed_over:
+            self.path.unlink(missing_ok=True)
+        self.release()
+
     def release(self) -> None:
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
 
     def __enter__(self) -> FileLock:
-        self.acquire()
+        if self.descriptor is None:
+            self.acquire()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -99,5 +117,24 @@ class FileLock:
     def _is_current(self, descriptor: int) -> bool:
         try:
             return os.path.samestat(os.stat(self.path), os.fstat(descriptor))
-        except FileNotFoundError:
+        except OSError:
             return False
+
+
+def lock_of(folder: RunFolder) -> FileLock:
+    """The lock of a run: the one that was handed over, or one that nobody has. An InputError if somebody trains there.
+    """
+    lock, older = FileLock(folder.lock), FileLock(folder.lock_of_version_2)
+    if not lock.take_over() and not lock.acquire(wait=False):
+        raise in_use(folder, lock)
+    if os.path.lexists(older.path):
+        if not older.acquire(wait=False):
+            lock.close()
+            raise in_use(folder, older)
+        older.path.unlink(missing_ok=True)
+        older.release()
+    return lock
+
+
+def in_use(folder: RunFolder, lock: FileLock) -> InputError:
+    return InputError(f"{folder.path} is in use: {lock.owner()} trains there; wait for it, or choose another folder")

@@ -6,17 +6,16 @@ import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
 from il_morph.errors import InputError
 from il_morph.files import write_atomically
-from il_morph.reproduction.commit import code_version
-from il_morph.reproduction.plan import Job, PlannedRun
 from il_morph.run_folder import RunFolder
-from il_morph.runs.locks import FileLock
+from il_morph.runs.commit import code_version
+from il_morph.runs.locks import HANDED_OVER, FileLock, lock_of
+from il_morph.runs.spec import Job, Task
 
 # Like `python -m`, but a folder il_morph in the current folder is not taken for this package.
 START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
@@ -41,37 +40,23 @@ def environment() -> dict[str, str]:
     return {**os.environ, **ONE_THREAD}
 
 
-def start_training(run: PlannedRun, wait: bool = True, own_group: bool = False) -> Optional[subprocess.Popen]:
+def start_training(task: Task, wait: bool = True, own_group: bool = False) -> Optional[subprocess.Popen]:
     """Start the training of a run, or nothing when the run is finished; nobody else trains there at the same time."""
     try:
-        return _start(run, wait, own_group)
+        return _start(task, wait, own_group)
     except OSError as error:
-        raise InputError(f"cannot start in {run.folder}: {error.strerror or error}") from error
+        raise InputError(f"cannot start in {task.folder.path}: {error.strerror or error}") from error
 
 
 def forget(runs: Sequence[RunFolder]) -> None:
     """Let runs start over, finished or interrupted; none where another process trains."""
     there = [results for results in runs if results.path.is_dir()]
     for results in there:
-        with _held(results):
-            pass
+        lock_of(results).release()
     for results in there:
-        with _held(results):
+        with lock_of(results):
             results.stats.unlink(missing_ok=True)
             results.checkpoint.unlink(missing_ok=True)
-
-
-@contextmanager
-def _held(results: RunFolder) -> Iterator[None]:
-    """A folder where nobody trains, or starts to."""
-    lock = FileLock(results.lock)
-    if not lock.acquire(wait=False):
-        raise InputError(f"{results.path} is in use: {lock.owner()} trains there; wait for it, "
-                         "or choose another folder")
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def clear_remains(results: RunFolder) -> None:
@@ -86,8 +71,8 @@ def clear_remains(results: RunFolder) -> None:
 
 def train_in_order(job: Job) -> int:
     """The runs of a job that are not finished yet, one after the other; the exit code of the first that fails."""
-    for run in job:
-        process = start_training(run)
+    for task in job:
+        process = start_training(task)
         code = process.wait() if process else 0
         if code:
             return code
@@ -107,8 +92,8 @@ def ending(code: int) -> str:
     return f"exit code {code}" if code >= 0 else f"signal {names.get(-code, -code)}"
 
 
-def _start(run: PlannedRun, wait: bool, own_group: bool) -> Optional[subprocess.Popen]:
-    results = run.results
+def _start(task: Task, wait: bool, own_group: bool) -> Optional[subprocess.Popen]:
+    results = task.folder
     make_folder(results.path)
     lock = FileLock(results.lock)
     if not lock.acquire(wait):
@@ -118,15 +103,16 @@ def _start(run: PlannedRun, wait: bool, own_group: bool) -> Optional[subprocess.
             return None
         clear_remains(results)
         write_atomically(results.commit, code_version() + "\n")
-        process = _start_under(lock, run, own_group)
+        process = _start_under(lock, task, own_group)
         lock.sign(process.pid)
         return process
     finally:
         lock.release()  # the training holds it now
 
 
-def _start_under(lock: FileLock, run: PlannedRun, own_group: bool) -> subprocess.Popen:
+def _start_under(lock: FileLock, task: Task, own_group: bool) -> subprocess.Popen:
     assert lock.descriptor is not None
-    with open(run.results.train_log, "ab") as log:  # a training that goes on has said something before
-        return subprocess.Popen(il_morph(*run.arguments), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                env=environment(), pass_fds=[lock.descriptor], start_new_session=own_group)
+    with open(task.folder.train_log, "ab") as log:  # a training that goes on has said something before
+        return subprocess.Popen(il_morph(*task.spec.argv()), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                env={**environment(), HANDED_OVER: str(lock.descriptor)}, pass_fds=[lock.descriptor],
+                                start_new_session=own_group)

@@ -1,123 +1,157 @@
-"""The runs below a results folder. A file that is damaged is an error that names it: no run is passed over."""
+"""The records of a run, f.stats and f.log, checked as they are read: errors name the file and the line."""
 from __future__ import annotations
 
 import json
-import os
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional
 
+from il_morph.data.formats import format_named
+from il_morph.data.spelling import AS_IS, FORMS
+from il_morph.data.symbols import complaint_about_separator
 from il_morph.errors import InputError
 from il_morph.files import read_bytes
-from il_morph.reproduction.paper_tables import NONE, PaperTable, lines_of
-from il_morph.reproduction.runs import (
-    COMMIT,
-    ENGINES,
-    SEEDS,
-    Place,
-    Run,
-    check_place,
-    count,
-    finite,
-    members_of,
-    percentage,
-)
-from il_morph.run_folder import GREEDY, RunFolder, search_name
+from il_morph.model.settings import SEPARATORS
+from il_morph.run_folder import RunFolder
+from il_morph.training.checkpoint import LOG_COLUMNS
 
-BEAM = search_name(4)
+FIGURES = LOG_COLUMNS[1:]
+TOO_LARGE = 1e100  # to draw
+WITHOUT_STATS = "delete the file and run it again"
+WITHOUT_LOG = "run it again, or delete the file to get a page without a learning curve"
 
 
-def runs_below(table: PaperTable, root: Path) -> list[Run]:
-    runs: dict[Place, Run] = {}
-    votes: dict[Place, RunFolder] = {}
-    for place, folder in _run_folders(table, root):
-        if os.path.lexists(folder.stats):
-            check_place(table, place, str(folder.path))
-            runs[place] = _single_run(place, folder)
-        elif "+" in place.seed and any(os.path.lexists(folder.evaluation(f"{search}.test"))
-                                       for search in (BEAM, GREEDY)):
-            check_place(table, place, str(folder.path))
-            votes[place] = folder
-    return [*runs.values(), *(_vote(table, place, folder, runs) for place, folder in votes.items())]
-
-
-def _run_folders(table: PaperTable, root: Path) -> Iterator[tuple[Place, RunFolder]]:
-    """Folders SETTING/MODEL/LANGUAGE[/FOLD]/SEED that may hold a run or a vote."""
-    for names in _paths(root, 5 if table.folds else 4):
-        if names[0] in table.settings and SEEDS.fullmatch(names[-1]):
-            fold = names[3] if table.folds else NONE
-            yield Place(names[0], names[1], names[2], fold, names[-1]), RunFolder(root.joinpath(*names))
-
-
-def _paths(folder: Path, depth: int) -> Iterator[tuple[str, ...]]:
-    """The folders so many levels below; unlike a glob it does not pass over those that cannot be read."""
-    if depth == 0:
-        yield ()
-        return
+def read_stats(path: Path) -> dict[str, Any]:
+    """The JSON object in f.stats."""
     try:
-        names = sorted(name for name in os.listdir(folder) if (folder / name).is_dir())
-    except OSError as error:
-        raise InputError(f"cannot read the folder {folder}: {error.strerror}") from error
-    for name in names:
-        yield from ((name, *rest) for rest in _paths(folder / name, depth - 1))
+        stats = json.loads(text_of(path, WITHOUT_STATS))
+    except json.JSONDecodeError as error:
+        raise damaged(f"{path}, line {error.lineno}", error.msg, WITHOUT_STATS) from error
+    except (ValueError, RecursionError) as error:
+        raise damaged(str(path), str(error), WITHOUT_STATS) from error
+    if not isinstance(stats, dict):
+        raise damaged(str(path), "it is not a JSON object", WITHOUT_STATS)
+    return stats
 
 
 @contextmanager
 def stats_of(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """What f.stats says; it is named if what is taken from it is not what it should be."""
+    """What f.stats says; the file is named if what is taken from it is not what it should be."""
+    stats = read_stats(folder.stats)
     try:
-        yield json.loads(read_bytes(folder.stats))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise InputError(f"{folder.stats} is not what il-morph train writes ({error!r}); "
-                         "delete it and run again") from error
+        yield stats
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        raise damaged(str(folder.stats), repr(error), WITHOUT_STATS) from error
 
 
-def _single_run(place: Place, folder: RunFolder) -> Run:
+def accuracy_of(folder: RunFolder, name: str) -> float:
+    """The accuracy of a decoding, such as `beam4.dev`."""
     with stats_of(folder) as stats:
-        greedy_dev, greedy_test, beam_dev, beam_test = (
-            _score(stats["scores"], f"{search}.{part}") for search in (GREEDY, BEAM) for part in ("dev", "test"))
-        training = stats["training"]
-        epochs, minutes = count(training["epochs"]), finite(training["seconds"]) / 60
-        cpu_minutes = finite(training["cpu_seconds"]) / 60 if "cpu_seconds" in training else None
-        engine = stats.get("engine", ENGINES[0])
-        if engine not in ENGINES:
-            raise ValueError(f"engine {engine!r}")
-    return Run(*place, epochs, minutes, cpu_minutes, greedy_dev, greedy_test, beam_dev, beam_test, engine,
-               _commit(folder.commit))
+        return float(stats["scores"][name]["accuracy"])
 
 
-def _score(scores: dict, name: str) -> Optional[float]:
-    """The accuracy of a decoding, if there was one."""
-    value = scores.get(name, {}).get("accuracy")
-    return None if value is None else percentage(value)
+def read_complete_stats(path: Path) -> dict[str, Any]:
+    """The same, with everything a page needs present and of the right type."""
+    stats = read_stats(path)
+    complaint = complaint_about(stats)
+    if complaint:
+        raise damaged(str(path), complaint, WITHOUT_STATS)
+    return stats
 
 
-def _vote(table: PaperTable, place: Place, folder: RunFolder, singles: dict[Place, Run]) -> Run:
-    greedy, beam = (evaluated_accuracy(path) if os.path.lexists(path) else None
-                    for path in (folder.evaluation(f"{search}.test") for search in (GREEDY, BEAM)))
-    vote = Run(*place, None, None, None, None, greedy, None, beam, NONE, NONE)
-    engines = sorted({singles[member].engine for member in members_of(table, vote) if member in singles})
-    return Run(**{**vars(vote), "engine": "+".join(engines) or NONE})
+def complaint_about(stats: dict[str, Any]) -> Optional[str]:
+    """What is wrong with the content of f.stats, if anything is."""
+    command, training, settings = stats.get("command"), stats.get("training", {}), stats.get("settings")
+    if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
+        return '"command" is not a list of words'
+    if not isinstance(training, dict) or not isinstance(settings, dict):
+        return f'"{"training" if isinstance(settings, dict) else "settings"}" is not a JSON object'
+    if settings.get("unicode", AS_IS) not in FORMS:
+        return f'"unicode" is not one of {", ".join(FORMS)}'
+    for name in SEPARATORS:
+        separator = settings.get(name, "")
+        if not isinstance(separator, str) or complaint_about_separator(separator):
+            return f'"{name}" is not a separator'
+    try:
+        format_named(str(settings.get("format")))
+    except ValueError as error:
+        return str(error)
+    return complaint_about_figures({"seed": stats.get("seed", 0), **training})
 
 
-def evaluated_accuracy(path: Path) -> float:
-    """The accuracy in what il-morph evaluate prints."""
-    for line in lines_of(path):
-        name, _, value = line.partition(" ")
-        if name == "accuracy":
-            try:
-                return percentage(float(value))
-            except ValueError:
-                raise InputError(f"{path} is damaged: {value.strip()!r} is no accuracy; delete it and start the script "
-                                 "of the table again") from None
-    raise InputError(f"{path} has no accuracy; delete it and start the script of the table again")
+def complaint_about_figures(figures: dict[str, Any]) -> Optional[str]:
+    """Check the figures a page shows. The best epoch may be -1: the model that training started from."""
+    for name, check in (("seed", count), ("epochs", count), ("best_epoch", lambda value: count(value + 1)),
+                        ("seconds", finite)):
+        try:
+            check(figures.get(name, 0))
+        except (ValueError, TypeError, OverflowError):
+            return f'"{name}" is {str(figures[name])[:40]!r}, which is impossible'
+    return None
 
 
-def _commit(path: Path) -> str:
-    lines: list[str] = lines_of(path) if os.path.lexists(path) else []
-    commit = "\n".join(lines) or NONE
-    if not COMMIT.fullmatch(commit):
-        raise InputError(f"{path} is damaged: {commit[:40]!r} is not a commit; write the commit of the run into it, "
-                         "or delete it")
-    return commit
+def read_log(path: Path) -> list[dict[str, str]]:
+    """The rows of f.log; a run of --mode=eval has none."""
+    if not path.exists():
+        return []
+    lines = [line.split("\t") for line in text_of(path, WITHOUT_LOG).splitlines()] or [[]]
+    header, rows = lines[0], lines[1:]
+    missing = [column for column in LOG_COLUMNS if column not in header]
+    if missing:
+        raise damaged(f"{path}, line 1", f"there is no column {missing[0]}", WITHOUT_LOG)
+    for number, row in enumerate(rows, start=2):
+        complaint = complaint_about_row(header, row)
+        if complaint:
+            raise damaged(f"{path}, line {number}", complaint, WITHOUT_LOG)
+    return [dict(zip(header, row)) for row in rows]
+
+
+def complaint_about_row(header: list[str], row: list[str]) -> Optional[str]:
+    """What is wrong with a row of f.log, if anything is."""
+    if len(row) != len(header):
+        return f"it has {len(row)} of {len(header)} columns"
+    for column, cell in zip(header, row):
+        try:
+            figure(cell if column in FIGURES else "NA")
+        except ValueError:
+            return f"{column} is {cell[:40]!r}, not a number"
+    return None
+
+
+def figure(cell: str) -> float:
+    """The number in a cell of f.log; NaN if the epoch has none or it is too large to draw."""
+    value = math.nan if cell == "NA" else float(cell)
+    return value if abs(value) < TOO_LARGE else math.nan
+
+
+def text_of(path: Path, advice: str) -> str:
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise damaged(f"{path}, line {line}", "it is not UTF-8", advice) from error
+
+
+def damaged(where: str, what: str, advice: str) -> InputError:
+    return InputError(f"{where} is not what `il-morph train` writes ({what}): {advice}")
+
+
+def finite(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise ValueError(f"{value!r} is not a finite number from 0 up")
+    return float(value)
+
+
+def percentage(value: Any) -> float:
+    if finite(value) > 100:
+        raise ValueError(f"{value!r} is not an accuracy in percent")
+    return float(value)
+
+
+def count(value: Any) -> int:
+    if finite(value) != value or isinstance(value, float):
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(value)

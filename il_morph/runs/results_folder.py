@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Optional
 
-from il_morph.data.formats import DataFormat, Sample
+from il_morph.data.formats import NO_SEPARATORS, DataFormat, Sample, Separators
 from il_morph.errors import InputError
 from il_morph.evaluation.scores import Scores, score
-from il_morph.files import PathLike, read_bytes, write_atomically
+from il_morph.files import PathLike, write_atomically
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.search import Hypothesis
+from il_morph.model.settings import declarations
 from il_morph.run_folder import RunFolder
-from il_morph.runs.locks import FileLock, has_locks
+from il_morph.runs.locks import has_locks, lock_of
+from il_morph.runs.records import read_log
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint
 
 
@@ -25,8 +27,8 @@ class ResultsFolder(RunFolder):
     def __init__(self, path: PathLike):
         super().__init__(path)
         self.log_lines: list[str] = []
-        self.training_lock = FileLock(self.training_lock_path)
         self._make()
+        self._held = lock_of(self) if has_locks() else None
 
     def _make(self) -> None:
         try:
@@ -38,16 +40,11 @@ class ResultsFolder(RunFolder):
             raise InputError(f"{self.path} holds the runs of several seeds and their vote; choose another folder")
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise InputError(f"cannot write into the results folder {self.path}: choose another one")
-        if has_locks() and not self.training_lock.acquire(wait=False):
-            raise InputError(f"{self.path} is in use: {self.training_lock.owner()} trains there; wait for it, "
-                             "or choose another folder")
 
     def close(self) -> None:
         """The run is over: the folder is free."""
-        if self.training_lock.descriptor is not None:
-            with suppress(FileNotFoundError):
-                self.training_lock_path.unlink()
-            self.training_lock.release()
+        if self._held:
+            self._held.close()
 
     def unfinished(self, identity: dict[str, Any]) -> Optional[Checkpoint]:
         """Where the same run was interrupted; what another run or one that cannot go on left is not overwritten."""
@@ -74,6 +71,8 @@ class ResultsFolder(RunFolder):
             raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
 
     def _refuse_other(self, there: dict[str, Any], here: dict[str, Any]) -> None:
+        """An older version did not have all settings: they had their defaults."""
+        there = {**{name: each.default for name, each in declarations().items() if name in here}, **there}
         different = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if different:
             first = different[0]
@@ -82,11 +81,10 @@ class ResultsFolder(RunFolder):
                              "or start over with --force")
 
     def _progress(self) -> str:
-        """The best dev accuracy that its log tells of."""
-        with suppress(InputError, ValueError, IndexError):
-            header, *rows = [line.split("\t") for line in read_bytes(self.log).decode("utf-8", "replace").splitlines()]
-            column = header.index("dev_accuracy")
-            return f"{len(rows)} epochs, best dev accuracy {max(float(row[column]) for row in rows):.2f}"
+        """The best dev accuracy in its log."""
+        with suppress(InputError, ValueError):
+            accuracies = [float(row["dev_accuracy"]) for row in read_log(self.log)]
+            return f"{len(accuracies)} epochs, best dev accuracy {max(accuracies):.2f}"
         return "nothing is known of it"
 
     def begin(self) -> None:
@@ -107,7 +105,8 @@ class ResultsFolder(RunFolder):
         save_model(self.model, model)
 
     def write_predictions(self, name: str, fmt: DataFormat, samples: Sequence[Sample],
-                          hypotheses: Sequence[Sequence[Hypothesis]]) -> Optional[Scores]:
+                          hypotheses: Sequence[Sequence[Hypothesis]],
+                          separators: Separators = NO_SEPARATORS) -> Optional[Scores]:
         """Predictions under `f.NAME.predictions`, and their scores unless the samples are covered."""
         ranked = [[hypothesis.output for hypothesis in found] for found in hypotheses]
         lines = [fmt.line(sample, outputs[0]) + "\n" for sample, outputs in zip(samples, ranked)]
@@ -115,7 +114,7 @@ class ResultsFolder(RunFolder):
         if samples[0].output is None:
             return None
         scores = score([sample.target for sample in samples], ranked,
-                       [fmt.features(sample.tag)[0] for sample in samples])
+                       [fmt.features(sample.tag)[0] for sample in samples], separators)
         write_atomically(self.evaluation(name), scores.as_text())
         return scores
 

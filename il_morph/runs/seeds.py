@@ -3,92 +3,97 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Optional
+from dataclasses import replace
+from typing import Any, Callable, Optional
 
-from il_morph.commands.run import cores, run_jobs
 from il_morph.data.formats import Parts, Sample
 from il_morph.errors import InputError
-from il_morph.evaluation.entries import read_predictions
-from il_morph.evaluation.scores import score
-from il_morph.evaluation.voting import ensemble
-from il_morph.files import STREAM, read_bytes, write_atomically
-from il_morph.reproduction.plan import PlannedRun
+from il_morph.evaluation.entries import Entry
+from il_morph.files import read_bytes, write_atomically
 from il_morph.run_folder import RunFolder, search_name
-from il_morph.runs.eta import Experience
-from il_morph.runs.experiment import Experiment
+from il_morph.runs.experiment import Prepared, prepare, run
 from il_morph.runs.locks import require_locks
 from il_morph.runs.processes import forget, make_folder
-from il_morph.runs.records import stats_of
+from il_morph.runs.records import accuracy_of
+from il_morph.runs.rules import check_seeds, check_spec
+from il_morph.runs.spec import RunSpec, Task
+from il_morph.runs.unused_settings import unused
+from il_morph.runs.votes import write_vote
+from il_morph.runs.workers import train_jobs
+
+log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class SeedRun(PlannedRun):
-    """The training of one seed."""
+def carry_out(spec: RunSpec, seeds: Optional[Sequence[int]], jobs: Optional[int], command: Sequence[str] = (),
+              worded: Callable[[str], str] = str) -> int:
+    """Train one model, or one for each seed; the exit code. `worded` puts remarks into the words of the caller."""
+    check_spec(spec)
+    if seeds is not None:
+        check_seeds(spec)
+    for remark in unused(spec):
+        log.warning("%s", worded(remark))
+    if seeds is not None:
+        return train_seeds(spec, seeds, jobs)
+    if jobs:
+        raise InputError("--jobs is about several trainings: say which with --seeds, or leave it out")
+    run(spec, command)
+    return 0
 
-    @property
-    def title(self) -> str:
-        return f"seed {self.seed}"
 
-
-def train_seeds(experiment: Experiment, flags: Sequence[str], seeds: Sequence[int], jobs: Optional[int]) -> int:
+def train_seeds(spec: RunSpec, seeds: Sequence[int], jobs: Optional[int]) -> int:
     """Train what is not trained yet, then let all seeds vote. Nothing is written before all input has been read."""
-    if experiment.training.mode == "eval":
-        raise InputError("--seeds trains models, --mode=eval does not: leave out one of them")
-    _, parts, _ = experiment.check()
-    root = RunFolder(os.path.abspath(experiment.results_path))
-    runs = [seed_run(experiment, flags, root, seed) for seed in seeds]
-    refuse_streams(runs[0])
-    identity = identity_of(runs[0], parts)
-    refuse_run_of_its_own(root)
-    others = other_seeds(root, identity, seeds)
-    if others and not experiment.force:
-        raise InputError(others)
-    require_locks()
-    make_folder(root.path)
-    if experiment.force:
-        forget([*root.seeds(), *(run.results for run in runs)] if others else [run.results for run in runs])
-        if others:
-            discard(root, runs)
-    write_atomically(root.seeds_identity, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
-    if experiment.split:
-        experiment.split.write()
-    code = train_here(runs, jobs or cores())
+    prepared, root = prepare(spec), RunFolder(os.path.abspath(spec.results))
+    tasks = [seed_task(prepared, root, seed) for seed in seeds]
+    take_folder(prepared, root, tasks)
+    if prepared.split:
+        prepared.split.write()
+    code = train_jobs([[task] for task in tasks if not task.folder.finished],
+                      [task for task in tasks if task.folder.finished], jobs)
     if not code:
-        summary = summary_of(root, runs, parts, [search_name(width) for width in (1, *experiment.training.beam_widths)])
+        summary = summary_of(root, tasks, prepared.parts)
         write_atomically(root.summary("json"), json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
         write_atomically(root.summary("txt"), as_text(summary))
         print(as_text(summary), end="")
     return code
 
 
-def seed_run(experiment: Experiment, flags: Sequence[str], root: RunFolder, seed: int) -> SeedRun:
-    """Epochs and patience are said in any case: the time that is left depends on them."""
-    files = {"train": experiment.train_path, "dev": experiment.dev_path, "test": experiment.test_path}
-    if experiment.split:
-        files.update({name: str(target) for name, target in experiment.split.targets.items()})
-    training, folder = experiment.training, str(root.path / str(seed))
-    test = [f"--test-path={files['test']}"] if files["test"] else []
-    return SeedRun("", "", "", "", str(seed), folder, [
-        "train", *flags, f"--epochs={training.epochs}", f"--patience={training.patience}", f"--dynet-seed={seed}",
-        *test, str(files["train"]), str(files["dev"]), folder])
+def seed_task(prepared: Prepared, root: RunFolder, seed: int) -> Task:
+    """The training of one seed. All of them read the same parts of a file that is split."""
+    spec = replace(prepared.spec, results=str(root.path / str(seed)), dynet_seed=seed, force=False)
+    if prepared.split:
+        parts = {name: str(target) for name, target in prepared.split.targets.items()}
+        spec = replace(spec, train=parts["train"], dev=parts["dev"], test_path=parts.get("test", spec.test_path),
+                       split_by=None, split_seed=None)
+    return Task(spec, f"seed {seed}", "seed")
 
 
-def identity_of(run: PlannedRun, parts: Parts) -> dict[str, Any]:
+def take_folder(prepared: Prepared, root: RunFolder, tasks: Sequence[Task]) -> None:
+    """Refuse a folder with other runs, or empty it with --force; then say what is in it."""
+    force, identity = prepared.spec.force, identity_of(prepared.spec, prepared.parts)
+    refuse_run_of_its_own(root)
+    others = other_seeds(root, identity, [int(task.folder.path.name) for task in tasks])
+    if others and not force:
+        raise InputError(others)
+    require_locks()
+    make_folder(root.path)
+    if force:
+        forget([*root.seeds() * bool(others), *(task.folder for task in tasks)])
+        if others:
+            discard(root, tasks)
+    write_atomically(root.seeds_identity, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
+
+
+def identity_of(spec: RunSpec, parts: Parts) -> dict[str, Any]:
     """The same settings and data with another seed belong together."""
-    flags = [word for word in run.arguments[1:-3] if not word.startswith(("--dynet-seed=", "--test-path="))]
+    training = spec.training
+    alike = replace(spec, dynet_seed=None, test_path=None, split_by=None, split_seed=None, force=False)
+    flags = alike.with_settings(epochs=training.epochs, patience=training.patience).flags()
     data = hashlib.sha256(repr([parts.train, parts.dev, parts.test]).encode()).hexdigest()
     return {"flags": sorted(flags), "data": data}
-
-
-def refuse_streams(run: PlannedRun) -> None:
-    """Each training reads its files itself."""
-    if STREAM in [run.arguments[-3], run.arguments[-2]] or f"--test-path={STREAM}" in run.arguments:
-        raise InputError("--seeds: several trainings cannot read the standard input: give the path of a file instead "
-                         f"of {STREAM}")
 
 
 def refuse_run_of_its_own(root: RunFolder) -> None:
@@ -117,9 +122,9 @@ def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int])
     return ""
 
 
-def discard(root: RunFolder, runs: Sequence[PlannedRun]) -> None:
+def discard(root: RunFolder, tasks: Sequence[Task]) -> None:
     """What others have left goes: the models of a folder answer together."""
-    ours = {run.seed for run in runs}
+    ours = {task.folder.path.name for task in tasks}
     for folder in [root, *(seed for seed in root.seeds() if seed.path.name not in ours)]:
         for path in folder.remains():
             path.unlink(missing_ok=True)
@@ -127,46 +132,27 @@ def discard(root: RunFolder, runs: Sequence[PlannedRun]) -> None:
         root.summary(ending).unlink(missing_ok=True)
 
 
-def train_here(runs: Sequence[PlannedRun], slots: int) -> int:
-    experience = Experience()
-    for run in runs:
-        if run.results.finished:
-            experience.add(run)
-    jobs = [[run] for run in runs if not run.results.finished]
-    return run_jobs(jobs, slots, experience) if jobs else 0
-
-
-def summary_of(root: RunFolder, runs: Sequence[PlannedRun], parts: Parts, searches: Sequence[str]) -> dict[str, Any]:
+def summary_of(root: RunFolder, tasks: Sequence[Task], parts: Parts) -> dict[str, Any]:
     """Accuracies of each seed and of the vote, mean and standard deviation, for each decoding."""
-    scores = {}
+    folders, scores = {task.folder.path.name: task.folder for task in tasks}, {}
+    searches = [search_name(width) for width in (1, *tasks[0].spec.training.beam_widths)]
     for part, samples in (("dev", parts.dev), ("test", parts.test)):
         for name in [f"{search}.{part}" for search in searches] if samples else []:
-            voted = vote(root, runs, name, parts, samples or [])
+            voted = write_vote([*folders.values()], root, name, parts.format, gold_of(samples or []),
+                               separators=parts.separators)
             if voted is not None:
-                accuracies = {run.seed: accuracy_of(run.results, name) for run in runs}
+                accuracies = {seed: accuracy_of(folder, name) for seed, folder in folders.items()}
                 scores[name] = {"seeds": accuracies, "vote": voted, "mean": statistics.fmean(accuracies.values()),
                                 "sd": statistics.stdev(accuracies.values()) if len(accuracies) > 1 else None}
-    return {"seeds": [int(run.seed) for run in runs], "scores": scores}
+    return {"seeds": [int(seed) for seed in folders], "scores": scores}
 
 
-def accuracy_of(run: RunFolder, name: str) -> float:
-    with stats_of(run) as stats:
-        return float(stats["scores"][name]["accuracy"])
-
-
-def vote(root: RunFolder, runs: Sequence[PlannedRun], name: str, parts: Parts,
-         samples: Sequence[Sample]) -> Optional[float]:
-    """Write what the seeds vote for, and its accuracy unless the samples are covered."""
-    fmt = parts.format
-    outputs = ensemble([read_predictions(run.results.predictions(name), fmt) for run in runs], fmt)
-    write_atomically(root.predictions(name),
-                     "".join(fmt.line(sample, output) + "\n" for sample, output in zip(samples, outputs)))
+def gold_of(samples: Sequence[Sample]) -> Optional[list[Entry]]:
+    """The right outputs, unless they are covered."""
     if samples[0].output is None:
         return None
-    scores = score([sample.target for sample in samples], [[output] for output in outputs],
-                   [fmt.features(sample.tag)[0] for sample in samples])
-    write_atomically(root.evaluation(name), scores.as_text())
-    return scores.accuracy
+    return [Entry("the data", number, sample.input, sample.tag, (sample.target,))
+            for number, sample in enumerate(samples, start=1)]
 
 
 def as_text(summary: dict[str, Any]) -> str:

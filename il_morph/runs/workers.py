@@ -1,9 +1,10 @@
-"""The jobs of a table on this machine, some at a time."""
+"""Runs on this machine, some at a time, each in a process of its own."""
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -11,18 +12,42 @@ from contextlib import contextmanager, suppress
 from typing import Optional
 
 from il_morph.errors import InputError
-from il_morph.reproduction.display import Standing, display
-from il_morph.reproduction.plan import Job, PlannedRun
+from il_morph.runs.display import Standing, display
 from il_morph.runs.eta import AtWork, Experience, read_pace, share_done, time_left
 from il_morph.runs.processes import Busy, ending, start_training
+from il_morph.runs.spec import Job, Task
 
 POLL_SECONDS = 0.2
 GRACE_SECONDS = 10.0
+SAMPLED = 200  # finished runs that the remaining time is learnt from
+SOME_FAILED, STOPPED = 1, 130  # exit codes
 STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Stopped(Exception):
     """The user, or the system, has asked to stop."""
+
+
+def train_jobs(jobs: Sequence[Job], finished: Sequence[Task], slots: Optional[int]) -> int:
+    """Train so many at a time, by default one for each core; the exit code, after what failed was said."""
+    if not jobs:
+        return 0
+    experience = Experience()
+    for task in finished[::len(finished) // SAMPLED + 1]:
+        experience.add(task)
+    try:
+        failures = Pool(jobs, slots or cores(), experience).run()
+    except Stopped:
+        print("stopped; the same command continues", file=sys.stderr)
+        return STOPPED
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return SOME_FAILED if failures else 0
+
+
+def cores() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Worker:
@@ -36,7 +61,7 @@ class Worker:
         self.failure = ""
 
     @property
-    def run(self) -> PlannedRun:
+    def task(self) -> Task:
         return self.left[0]
 
     def go_on(self) -> None:
@@ -52,14 +77,14 @@ class Worker:
     def _trains(self) -> bool:
         """Start the run if it is not at work; false when it is over."""
         if self.process is None:
-            self.process = start_training(self.run, wait=False, own_group=True)
+            self.process = start_training(self.task, wait=False, own_group=True)
             self.waiting_for, self.started = "", time.monotonic()
         code = self.process.poll() if self.process else 0
         if code is None:
             return True
         self.process = None
         if code:
-            self.failure = f"failed with {ending(code)}, see {self.run.results.train_log}"
+            self.failure = f"failed with {ending(code)}, see {self.task.folder.train_log}"
         else:
             self.left.pop(0)
         return False
@@ -71,7 +96,7 @@ class Worker:
                 os.killpg(self.process.pid, number)
 
     def at_work(self) -> AtWork:
-        return AtWork(self.run, read_pace(self.run.results), time.monotonic() - self.started)
+        return AtWork(self.task, read_pace(self.task.folder), time.monotonic() - self.started)
 
 
 class Pool:
@@ -177,8 +202,8 @@ def signals_noted() -> Iterator[list[int]]:
 def _told(worker: Worker, at_work: AtWork) -> str:
     """A run at work in a line."""
     if worker.waiting_for:
-        return f"{worker.run.title}: {worker.waiting_for} trains it"
+        return f"{worker.task.title}: {worker.waiting_for} trains it"
     if not at_work.pace:
-        return f"{worker.run.title}: starts"
-    pace, most = at_work.pace, worker.run.number("--epochs")
-    return f"{worker.run.title}: epoch {pace.epochs} of at most {most}, dev accuracy {pace.dev_accuracy:.1f}"
+        return f"{worker.task.title}: starts"
+    pace, most = at_work.pace, worker.task.spec.training.epochs
+    return f"{worker.task.title}: epoch {pace.epochs} of at most {most}, dev accuracy {pace.dev_accuracy:.1f}"

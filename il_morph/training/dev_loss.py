@@ -1,6 +1,6 @@
-"""How probable the model finds what a teacher would do: the dev loss, in bulk.
+"""Dev loss under teacher forcing, in bulk.
 
-A teacher says which actions are optimal now; the most probable of them is taken.
+A teacher says which actions are optimal; the model takes the most probable of them.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class SampleDecoder(Protocol):
     def initial_state(self) -> State: ...
 
     def scores(self, state: State) -> Sequence[float]:
-        """Of all actions, valid or not. To read them may cost more than to compute them."""
+        """The scores of all actions, valid or not. Reading them may cost more than computing them."""
 
     def initial_rows(self, number: int) -> AbstractContextManager[RowStates]: ...
 

@@ -118,8 +118,9 @@ class TrainingLoop:
         correct = [output == instance.sample.output for output, instance in zip(outputs, instances)]
         if self.verbose and instances is self.dev:
             for output, instance in list(zip(outputs, instances))[:10]:
-                log.info("dev: %s + %s -> %s (gold: %s)", instance.sample.input, instance.sample.tag,
-                         output, instance.sample.output)
+                sample, symbols = instance.sample, instance.symbols
+                log.info("dev: %s + %s -> %s (gold: %s)", symbols.input(sample.input), sample.tag,
+                         symbols.output(output), symbols.output(sample.target))
         return 100.0 * sum(correct) / len(correct)
 
     def _dev_loss(self, inference: SearchModel) -> float:

@@ -24,7 +24,7 @@ MIN_LOG_PROBABILITY = -20.0  # a sampled sequence less probable than this is not
 
 
 class GoldSequences:
-    """The gold action sequences that an aligner found for the training data, and finds for others."""
+    """The gold action sequences that an aligner finds for the training data, and for other samples on demand."""
 
     def __init__(self, align: GoldActions, train: Sequence[Instance]):
         self.align = align

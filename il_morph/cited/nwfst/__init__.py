@@ -28,7 +28,8 @@ class Nwfst(ArchitectureKind):
 
     def vocabulary_samples(self, parts: Parts) -> Sequence[Sample]:
         """It knows the characters of all its data, and a–z."""
-        return [*parts.train, *parts.dev, *(parts.test or []), Sample(LETTERS, "", None)]
+        letters = Sample(parts.separators.input.join(LETTERS), "", None)
+        return [*parts.train, *parts.dev, *(parts.test or []), letters]
 
     def objective(self) -> Any:
         from il_morph.cited.nwfst.learner import AllPaths

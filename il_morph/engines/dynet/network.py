@@ -33,7 +33,7 @@ def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]
 
 
 def features_in_parts(inputs: dict[str, int], slot_ranges: Sequence[tuple[int, int]], width: int) -> dict[str, int]:
-    """The blocks of an input, that of the features in parts."""
+    """The blocks of an input, with the block of the features in parts."""
     parts = {f"features {first}": (last - first) * width for first, last in slot_ranges}
     widths: dict[str, int] = {}
     for block, size in inputs.items():
@@ -88,7 +88,7 @@ class AnyNetwork(ABC):
         return [*self.tables.values(), *of_layers, *self.others]
 
     def matrices(self) -> list[Matrix]:
-        """The weight matrices, which the l2 penalty is on."""
+        """The weight matrices: the l2 penalty is on them."""
         others = [part for part in self.others if isinstance(part, Matrix)]
         return [matrix for cell in self.layers for matrix in cell.matrices()] + others
 

@@ -26,7 +26,7 @@ class GreedyRollOuts:
         return [actions[-1] for actions in self.actions]
 
     def running(self) -> list[int]:
-        """Those that go on: the others have ended, or cost more than the bound."""
+        """The candidates that go on; all others have ended or cost more than the bound."""
         for k, cost in enumerate(self.costs):
             self.dropped[k] = self.dropped[k] or (not self.ended[k] and cost > self.bound)
         return [k for k in range(len(self.actions)) if not (self.ended[k] or self.dropped[k])]

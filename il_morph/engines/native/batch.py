@@ -136,7 +136,7 @@ class Batch:
         self.dscores[first:] += gradients
 
     def _weights(self, losses: list[SequenceLoss], nlls: np.ndarray) -> np.ndarray:
-        """Of −log P of each sequence in the loss, to which the values are added."""
+        """The weight of each sequence's −log P in the loss; adds the values to the total."""
         found, weights = iter(nlls.tolist()), []
         for loss in losses:
             value, own = loss.value(np.array([next(found) for _ in loss.sequences]))

@@ -49,7 +49,7 @@ class Decoder:
         self.begin()
 
     def begin(self) -> None:
-        """Of an update: the weights have changed and nothing has been computed."""
+        """Begin an update: the weights have changed, nothing is computed yet."""
         self.nodes.clear()
         self.bounds = [0]  # of the blocks of nodes
         self.known[:] = False
@@ -150,7 +150,7 @@ class Decoder:
     # gradients
 
     def run_backward(self, dscores: np.ndarray, lookups: LookUps) -> tuple[np.ndarray, Factors]:
-        """From the gradient of the scores of all nodes to that of the encoder's `projected` and of the weights."""
+        """From the gradient of all scores to the gradients of the encoder's `projected` and of the weights."""
         kernels, nodes, arrays, number = self.kernels, self.nodes, self.arrays, self.nodes.number
         dh = self.layer.no_gradient()
         kernels.add_product_transposed(dh[:number], dscores, self.output[:-1])
@@ -169,7 +169,7 @@ class Decoder:
 
 
 def distinct_of(actions: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """The actions that occur, each once and ascending, and which of them each is. `number` is that of all actions."""
+    """The distinct actions in ascending order, and the index of each action among them, out of `number` actions."""
     occurs = np.zeros(number, dtype=bool)
     occurs[actions] = True
     return occurs.nonzero()[0], (occurs.cumsum() - 1)[actions]

@@ -104,7 +104,7 @@ class Encoder:
 
     def _backward(self, layer: Recurrence, places: np.ndarray, readable: np.ndarray,
                   dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
-        """From the gradient of the outputs at the readable positions to that of all inputs' projections."""
+        """From the gradient of the outputs at readable positions to the gradient of all projected inputs."""
         dh = layer.no_gradient()
         dh[readable] = dpositions
         dz, factors = layer.run_backward(self.packing.bounds, dh)

@@ -43,7 +43,7 @@ def fastest_kernels(modules: str = "il_morph.engines.native.kernels") -> ModuleT
 
 @dataclass
 class NativeEngine:
-    """Trains without DyNet. `kernels` are the fastest there are unless others are given."""
+    """Trains without DyNet, with the fastest kernels there are unless `kernels` are given."""
 
     kernels: Optional[ModuleType] = None
     name = "native"

@@ -283,14 +283,14 @@ def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.
 
 
 def update_dense(rule: int, hyper: np.ndarray, w, a, b, g: np.ndarray) -> None:
-    """The gradient of w is g, which is lost."""
+    """The gradient of w is g; overwrites g."""
     for some in chunks(w):
         g[some] *= hyper[0]
         apply(rule, hyper, w[some], a[some], b[some], g[some])
 
 
 def update_rows(rule: int, hyper: np.ndarray, w, a, b, rows: np.ndarray, g: np.ndarray) -> None:
-    """Row k of g is the gradient of row rows[k], which comes once."""
+    """Row k of g is the gradient of row rows[k]; the rows are distinct."""
     some_w, some_a, some_b = w[rows], a[rows], b[rows]
     apply(rule, hyper, some_w, some_a, some_b, g * hyper[0])
     w[rows], a[rows], b[rows] = some_w, some_a, some_b

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """Of each row, in place."""
+    """The log softmax of each row, in place."""
     scores -= scores.max(axis=1, keepdims=True)
     scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
     return scores

@@ -57,7 +57,7 @@ class NativeNetwork:
         self.decoder.begin()
 
     def backward(self, dscores: np.ndarray) -> Gradients:
-        """Of the loss whose gradient with respect to the scores of all decoder nodes is given."""
+        """The gradients of all weights, from the gradient of the scores of all decoder nodes."""
         dprojected, factors = self.decoder.run_backward(dscores, self.lookups)
         factors.update(self.encoder.run_backward(dprojected, self.lookups))
         return Gradients(factors, self.lookups.found())

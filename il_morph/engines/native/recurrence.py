@@ -73,11 +73,11 @@ class Recurrence:
         self.cell.forward(n.z, n.h, n.c, n.p, n.u, n.parents, bounds, self.wh, self.wc)
 
     def no_gradient(self) -> np.ndarray:
-        """Of h of all nodes and, as the last row, of the state before the first step."""
+        """A zero gradient of h: a row for each node, and a last one for the state before the first step."""
         return self.scratch.zeros(self.nodes.number + 1, self.wh.shape[0])
 
     def run_backward(self, bounds: np.ndarray, dh: np.ndarray) -> tuple[np.ndarray, Factors]:
-        """From the gradient of h to that of z, and to the factors of those of wh and wc."""
+        """From the gradient of h to the gradient of z and the factors of the gradients of wh and wc."""
         n, number = self.nodes, self.nodes.number
         dc = self.no_gradient()
         dz = self.scratch.zeros(number + 1, self.wh.shape[1])

@@ -114,6 +114,6 @@ class Layout:
         return weights
 
     def matrices(self) -> dict[str, list[Piece]]:
-        """The pieces of every weight matrix, which the l2 penalty is on."""
+        """The pieces of every weight matrix: the l2 penalty is on them."""
         return {name: [piece for piece in self.pieces if piece.weight == name]
                 for name, weight in self.architecture.weights.items() if weight.kind == MATRIX}

@@ -62,10 +62,10 @@ class TraceViewer {
   constructor(trace) {
     this.trace = trace;
     this.outputs = [];
-    let output = "";
-    for (const [, [kind, character]] of trace.steps) {
-      output += kind === "copy" || kind === "insert" ? character : "";
-      this.outputs.push(output);
+    const written = []; // symbols; one that holds the separator cannot stand in an output
+    for (const [, [kind, symbol]] of trace.steps) {
+      if ((kind === "copy" || kind === "insert") && (trace.separator === "" || !symbol.includes(trace.separator))) written.push(symbol);
+      this.outputs.push(written.join(trace.separator));
     }
     this.chips = trace.steps.map((step, number) => this.chipButton(step, number));
     this.panel = element("div", { class: "panel", "aria-live": "polite" });

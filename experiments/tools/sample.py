@@ -1,11 +1,10 @@
 """Write the sample data set: inflected Turkish nouns in the SIGMORPHON 2017 format.
 
 Usage:
-  generate.py OUTPUT-FOLDER
+  sample.py OUTPUT-FOLDER
 
-Run it as `python -m il_morph.sample.generate OUTPUT-FOLDER`. It writes turkish-train.tsv,
-turkish-dev.tsv and turkish-test.tsv, the same bytes every time; no noun is in two of them, and
-those whose forms nobody could tell from their spelling (saat, ağız) are in the training data.
+It writes turkish-train.tsv, turkish-dev.tsv and turkish-test.tsv, the same bytes every time. No noun is in two of them.
+Nouns whose forms nobody could tell from their spelling (saat, ağız) are in the training data.
 """
 from __future__ import annotations
 
@@ -16,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import Optional
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from docopt import docopt
 

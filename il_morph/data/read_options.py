@@ -1,0 +1,64 @@
+"""The flags that say how data is read, for all commands and for Python: from their values to `ReadOptions`."""
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Optional, Union
+
+from il_morph.data.dataformat import FEATURES, complaint_about_columns, format_from_flags
+from il_morph.data.reading import ReadOptions
+from il_morph.data.spelling import AS_IS
+from il_morph.data.symbols import NO_SEPARATORS, Separators, complaint_about_separator
+from il_morph.errors import InputError
+from il_morph.values import bad_value
+
+Columns = Union[str, Sequence[str]]
+
+
+def read_options(sigm2017format: bool = False, no_feat_format: bool = False, columns: Optional[Columns] = None,
+                 feature_separator: Optional[str] = None, unicode: str = AS_IS,
+                 separators: Separators = NO_SEPARATORS) -> ReadOptions:
+    """The format that the flags choose, or none, which leaves it to recognition."""
+    old = ["--sigm2017format"] * sigm2017format + ["--no-feat-format"] * no_feat_format
+    new = ["--columns"] * (columns is not None) + ["--feature-separator"] * (feature_separator is not None)
+    if old and new:
+        raise InputError(f"{old[0]} and {new[0]} exclude each other: give one of them")
+    fmt = format_from_flags(sigm2017format, no_feat_format) if old else None
+    named = named_columns(columns)
+    check_separator(feature_separator, named)
+    return ReadOptions(format=fmt, columns=named, separator=feature_separator, unicode=unicode,
+                       separators=separators)
+
+
+def named_columns(columns: Optional[Columns]) -> Optional[tuple[str, ...]]:
+    """The columns that --columns names: a list, or text with commas."""
+    if columns is None:
+        return None
+    listed = tuple(columns.split(",")) if isinstance(columns, str) else tuple(columns)
+    complaint = complaint_about_columns(listed)
+    if complaint:
+        raise InputError(f"--columns={','.join(map(str, listed))}: {complaint}; name the columns as in "
+                         "--columns=input,features,output")
+    return listed
+
+
+def symbol_separators(input: Optional[str] = None, output: Optional[str] = None) -> Separators:
+    """What --input-separator and --output-separator put between symbols."""
+    return Separators(checked_separator("--input-separator", input or ""),
+                      checked_separator("--output-separator", output or ""))
+
+
+def checked_separator(flag: str, separator: str) -> str:
+    """What stands between symbols; an empty one is none."""
+    complaint = complaint_about_separator(separator)
+    if complaint:
+        raise InputError(f"{flag}={separator!r}: {complaint}")
+    return separator
+
+
+def check_separator(separator: Optional[str], columns: Optional[Sequence[str]]) -> None:
+    if separator is not None and (not separator or re.search(r"[\s\w()]", separator) and separator != " "):
+        raise bad_value("--feature-separator", separator,
+                        "what stands between features, as in --feature-separator=\";\"")
+    if separator is not None and columns is not None and FEATURES not in columns:
+        raise InputError("--feature-separator needs a column of features: name it in --columns, or leave the flag out")

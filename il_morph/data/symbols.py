@@ -1,0 +1,161 @@
+"""Symbols of several characters. In files they stand between separators: `t͡ʃ aː` with the separator " ".
+
+Inside the house one symbol is one character: each symbol of several characters is encoded as one private-use character,
+in the order in which the symbols come, and decoded at the door. With an output separator alone inputs are characters,
+with an input separator alone outputs are; a character that stands for itself is the same symbol on both sides, and so
+is a symbol of several characters. Without separators nothing is encoded.
+"""
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Optional
+
+from il_morph.data.samples import RESERVED, Sample
+from il_morph.errors import InputError
+
+PRIVATE_RANGES = (range(0xE000, 0xF900), range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
+PRIVATE_USE = re.compile("[{}]".format("".join(f"{chr(each[0])}-{chr(each[-1])}" for each in PRIVATE_RANGES)))
+MOST = sum(map(len, PRIVATE_RANGES))  # symbols of several characters
+
+
+@dataclass(frozen=True)
+class Separators:
+    """What stands between the symbols of inputs and of outputs; empty where each character is a symbol."""
+
+    input: str = ""
+    output: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.input or self.output)
+
+    def inputs(self, text: str) -> Sequence[str]:
+        """The symbols of an input."""
+        return symbols_of(text, self.input)
+
+    def outputs(self, text: str) -> Sequence[str]:
+        """The symbols of an output."""
+        return symbols_of(text, self.output)
+
+    def as_output(self, text: str) -> str:
+        """An input, copied symbol by symbol."""
+        return self.output.join(writable(self.inputs(text), self.output))
+
+    def check(self, sample: Sample, where: str) -> None:
+        """An InputError for empty symbols, and for characters that stand for symbols inside."""
+        if not self:
+            return
+        for name, text, separator in (("input", sample.input, self.input), ("output", sample.output, self.output)):
+            refuse_private(text or "", f"{where}: the {name}")
+            if not all(symbols_of(text or "", separator)):
+                raise InputError(f'{where}: the {name} {reprlib.repr(text)} has an empty symbol: the separator '
+                                 f'"{separator}" comes first, last or twice in a row; take out the extra one')
+
+    @property
+    def remarks(self) -> list[str]:
+        """`outputs are symbols separated by " "`."""
+        return [f'{name} are symbols separated by "{separator}"'
+                for name, separator in (("inputs", self.input), ("outputs", self.output)) if separator]
+
+
+NO_SEPARATORS = Separators()
+
+
+def refuse_private(text: str, what: str) -> None:
+    found = PRIVATE_USE.search(text)
+    if found:
+        raise InputError(f"{what} has the private-use character U+{ord(found[0]):04X}, which il-morph needs for "
+                         "symbols of several characters; replace it by another one, or work without separators")
+
+
+def symbols_of(text: str, separator: str) -> Sequence[str]:
+    """The symbols of a text: its characters where there is no separator."""
+    return text.split(separator) if separator and text else text
+
+
+def writable(symbols: Iterable[str], separator: str) -> Iterable[str]:
+    """Symbols that can stand between separators: a blank that is copied into an output separated by blanks cannot."""
+    return (symbol for symbol in symbols if not separator or separator not in symbol)
+
+
+def complaint_about_separator(separator: str) -> Optional[str]:
+    """What is wrong with a separator, if anything is; an empty one is none."""
+    if re.search("[\t\n\r\ud800-\udfff]", separator):
+        return "a tab separates columns and a line end lines: give another separator"
+    if PRIVATE_USE.search(separator) or any(symbol in separator for symbol in RESERVED):
+        return "il-morph needs this character itself: give another separator"
+    return None
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The symbols of several characters, each encoded as the private-use character of its number."""
+
+    separators: Separators = NO_SEPARATORS
+    listed: tuple[str, ...] = ()
+
+    @cached_property
+    def characters(self) -> dict[str, str]:
+        """Symbol -> the character that it is inside."""
+        return {symbol: private_character(number) for number, symbol in enumerate(self.listed)}
+
+    @cached_property
+    def symbols(self) -> dict[str, str]:
+        """The character inside -> its symbol."""
+        return {character: symbol for symbol, character in self.characters.items()}
+
+    def symbol(self, character: str) -> str:
+        return self.symbols.get(character, character)
+
+    def covering(self, samples: Iterable[Sample]) -> Symbols:
+        """These symbols and, after them, those of the samples that are new."""
+        if not self.separators:
+            return self
+        found = (symbol for sample in samples for text in (self.separators.inputs(sample.input),
+                                                           self.separators.outputs(sample.output or ""))
+                 for symbol in text if len(symbol) > 1)
+        return self.with_more(found)
+
+    def with_more(self, symbols: Iterable[str]) -> Symbols:
+        new = dict.fromkeys(symbol for symbol in symbols if symbol not in self.characters)
+        return replace(self, listed=(*self.listed, *new)) if new else self
+
+    def encoded(self, sample: Sample) -> Sample:
+        """A sample with one character for each symbol, all of which are known."""
+        if not self.separators:
+            return sample
+        output = None if sample.output is None else self._inside(self.separators.outputs(sample.output))
+        return Sample(self._inside(self.separators.inputs(sample.input)), sample.tag, output)
+
+    def _inside(self, symbols: Iterable[str]) -> str:
+        return "".join(self.characters[symbol] if len(symbol) > 1 else symbol for symbol in symbols)
+
+    def input(self, text: str) -> str:
+        """An encoded input as it stands in files."""
+        return self.separators.input.join(map(self.symbol, text)) if self.separators else text
+
+    def output(self, text: str) -> str:
+        """An encoded output as it stands in files."""
+        if not self.separators:
+            return text
+        return self.separators.output.join(writable(map(self.symbol, text), self.separators.output))
+
+    def edits(self, text: str) -> str:
+        """Edits as `describe` writes them, with the symbols; a blank in one is shown as ␣."""
+        if not self.listed:
+            return text
+        return "".join(self.symbols[each].replace(" ", "␣") if each in self.symbols else each for each in text)
+
+
+PLAIN = Symbols()
+
+
+def private_character(number: int) -> str:
+    for each in PRIVATE_RANGES:
+        if number < len(each):
+            return chr(each[number])
+        number -= len(each)
+    raise InputError(f"there are more than {MOST:,} different symbols of several characters: check the separators")

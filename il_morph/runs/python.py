@@ -1,0 +1,59 @@
+"""Training from Python. Messages are written for the command line; here they speak of keyword arguments."""
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Optional
+
+from il_morph.errors import InputError
+from il_morph.files import PathLike
+from il_morph.runs.asked import DECLARED, SWITCHES, make_spec, seeds_of
+from il_morph.runs.seeds import carry_out
+from il_morph.values import integer
+
+FLAG = re.compile(r'(?<![\w/.-])--([a-z]\w*(?:-\w+)*)(?:=("[^"]*"|[^\s:;()]*[^\s:;(),.]))?'
+                  r'|(?<![\w/.-])(FILE|(TRAIN|DEV|RESULTS)-PATH)(?![\w/.-])')
+ALIGNERS = {"align_smart", "align_cls", "align_dumb"}
+NAMES = {*DECLARED, *ALIGNERS, "seeds", "jobs"}
+
+
+def train_as_asked(train: PathLike, dev: Optional[PathLike], results: PathLike, asked: Mapping[str, Any]) -> None:
+    """Train what the arguments of `il_morph.train` ask for."""
+    spec = make_spec(train, dev, results, {name: asked[name] for name in asked if name not in ("seeds", "jobs")})
+    seeds = None if asked["seeds"] is None else seeds_of(asked["seeds"])
+    jobs = None if asked["jobs"] is None else integer("--jobs", asked["jobs"], 1)
+    if carry_out(spec, seeds, jobs, worded=in_python):
+        raise InputError(f"not all trainings in {results} have ended well: see the train.log of each")
+
+
+def in_python(message: str, names: Collection[str] = NAMES) -> str:
+    """`--force` is `force=True`, `--no-pos-emb` is `pos_emb=False`, `--il-k` is `il_k`, `--mode=il` is `mode="il"`.
+
+    Flags that are no arguments of these names stay as they are.
+    """
+    return FLAG.sub(partial(_keyword, names), message)
+
+
+def _keyword(names: Collection[str], found: re.Match[str]) -> str:
+    if found[3]:
+        return "train" if found[3] == "FILE" else found[4].lower()
+    name, value = found[1].replace("-", "_"), found[2]
+    if name.startswith("no_") and name[len("no_"):] in SWITCHES.intersection(names):
+        return f"{name[len('no_'):]}=False"
+    if name not in names:
+        return found[0]
+    if name in ALIGNERS:
+        return f'aligner="{name[len("align_"):]}"'
+    if value is None:
+        return f"{name}=True" if name in DECLARED and isinstance(DECLARED[name].default, bool) else name
+    return f"{name}={value}" if re.fullmatch(r'"[^"]*"|-?\d+(\.\d+)?', value) else f'{name}="{value}"'
+
+
+@contextmanager
+def errors_in_python(names: Collection[str] = NAMES) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(in_python(str(error), names)) from error

@@ -1,0 +1,118 @@
+"""What is allowed: every rule about a run that takes more than one value, asked before anything is built."""
+from __future__ import annotations
+
+from typing import Optional
+
+from il_morph.data.formats import format_named
+from il_morph.engines import choose_engine, engine_named
+from il_morph.errors import InputError
+from il_morph.files import STREAM
+from il_morph.model.registry import TRANSDUCER
+from il_morph.model.settings import SEPARATORS, ModelSettings
+from il_morph.runs.spec import RunSpec, flag, flag_of
+from il_morph.training.engine import Engine
+from il_morph.training.phases import phases_of
+from il_morph.transitions.systems import EditSystem
+
+DYNET_MEMORY = 512  # MB
+TIED_WHY = {"action_input": "characters and actions share their embeddings: make them equal or use --no-param-tying",
+            "feat_input": "the encoder reads characters and features alike: make them equal"}
+
+
+def check_spec(spec: RunSpec) -> None:
+    """What can be said before the model that a run starts from, and its data, are read."""
+    _check_split(spec)
+    _check_network(spec)
+    _check_schedule(spec)
+
+
+def check_seeds(spec: RunSpec) -> None:
+    """What trainings for several seeds cannot have."""
+    if spec.dynet_seed is not None:
+        raise InputError("--seeds and --dynet-seed exclude each other: give one of them")
+    if spec.training.mode == "eval":
+        raise InputError("--seeds trains models, --mode=eval does not: leave out one of them")
+    if STREAM in (spec.dev, spec.test_path) or (spec.train == STREAM and spec.dev is not None):
+        raise InputError("--seeds: several trainings cannot read the standard input: give the path of a file instead "
+                         f"of {STREAM}")
+
+
+def checked_engine(spec: RunSpec, reloaded: Optional[ModelSettings]) -> Engine:
+    """The engine of a run, when the settings of the model it starts from are known; it is not started yet."""
+    if reloaded:
+        _check_reloaded(spec, reloaded)
+    asked = spec.engine, spec.dynet_mem or DYNET_MEMORY, bool(spec.dynet_autobatch)
+    if spec.training.mode == "eval":
+        return engine_named(*asked)
+    model = reloaded or ModelSettings(**spec.network)
+    _check_objective(spec, model)
+    engine = choose_engine(model, *asked)
+    engine.refuse(model, spec.training)
+    return engine
+
+
+def _check_split(spec: RunSpec) -> None:
+    asked = [flag_of(name) for name in ("split_by", "split_seed") if getattr(spec, name) is not None]
+    if asked and spec.dev is not None:
+        raise InputError(f"{asked[0]} is about one file that is split: give FILE and RESULTS-PATH alone, or leave the "
+                         "flag out")
+    if spec.dev is None and spec.training.mode == "eval":
+        raise InputError("--mode=eval decodes DEV-PATH and splits nothing: give TRAIN-PATH, DEV-PATH and RESULTS-PATH")
+
+
+def _check_network(spec: RunSpec) -> None:
+    settings, sizes = ModelSettings(**spec.network), spec.tied_sizes
+    if spec.reload_path is None:
+        _check_architecture(settings)
+    if settings.avm_feat_format and not settings.feat_input:
+        raise InputError("--feat-input=0 takes the features as a bag, --avm-feat-format as slots with embeddings: "
+                         "leave out one of them")
+    first = next(iter(sizes), "")
+    for name in sizes:
+        if sizes[name] != sizes[first]:
+            raise InputError(f"{flag(first, sizes[first])} and {flag(name, sizes[name])} differ, but {TIED_WHY[name]}")
+
+
+def _check_architecture(settings: ModelSettings) -> None:
+    for name in settings.misfits:
+        raise InputError(f"--architecture={settings.architecture} leaves no choice in {flag_of(name)}: leave the flag "
+                         "out")
+    settings.kind.check(settings)
+
+
+def _check_schedule(spec: RunSpec) -> None:
+    """The mode, and what comes before it or is repeated."""
+    training = spec.training
+    if training.il_decay == "exponential" and training.il_k >= 1:
+        raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {training.il_k:g}")
+    if training.mode == "eval" and spec.reload_path is None:
+        raise InputError("--mode=eval needs a model: give its path with --reload-path")
+    if training.mode in ("mrt", "rl") and not (spec.reload_path or training.pretrain_epochs or training.pretrain_until):
+        raise InputError(f"--mode={training.mode} starts from a trained model: give one with --reload-path, or train "
+                         "it in the same run with --pretrain-epochs or --pretrain-until")
+    if training.trials > 1 and len(phases_of(training)) != training.trials:
+        raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one before "
+                         "it: leave out one of them, or give the trials a trained model with --reload-path")
+
+
+def _check_reloaded(spec: RunSpec, model: ModelSettings) -> None:
+    """What is asked for must not contradict the model of --reload-path."""
+    for name, value in spec.network.items():
+        trained = getattr(model, name)
+        if trained != value and name == "format":
+            raise InputError(f"the model {spec.reload_path} reads the {trained} format ({format_named(trained).flag}), "
+                             f"not {value} ({format_named(value).flag}): choose the format of the model")
+        if trained != value:
+            asked, quote = flag(name, value).split("=")[0], '"' if name in SEPARATORS else ""
+            raise InputError(f"{asked}: the model {spec.reload_path} was trained with {quote}{trained}{quote}, not "
+                             f"{quote}{value}{quote}; leave it out, or the --model that sets it")
+
+
+def _check_objective(spec: RunSpec, model: ModelSettings) -> None:
+    """Not every mode trains every architecture and transition system."""
+    if model.architecture != TRANSDUCER and {phase.mode for phase in phases_of(spec.training)} != {"mle"}:
+        raise InputError(f"--mode={spec.training.mode}: a model with --architecture={model.architecture} is trained "
+                         "with --mode=mle alone")
+    if spec.training.mode == "il" and not model.system.has_expert:
+        raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, "
+                         "INSERT and END; train the hard-attention system with --mode=mle")

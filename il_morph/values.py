@@ -1,0 +1,53 @@
+"""Values as users give them, text or Python's own: converted, or an error that names the flag and what it takes."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from il_morph.errors import InputError
+
+
+def integer(flag: str, value: Any, low: Optional[int] = None, high: Optional[int] = None) -> int:
+    expected = "a whole number" + (f" from {low} up" if low is not None else "")
+    expected += f" to {high}" if high is not None else ""
+    try:
+        found = int(str(value))
+    except ValueError:
+        raise bad_value(flag, value, expected) from None
+    if (low is not None and found < low) or (high is not None and found > high):
+        raise bad_value(flag, value, expected)
+    return found
+
+
+def number(flag: str, value: Any, low: Optional[float] = None, high: Optional[float] = None) -> float:
+    """A finite number."""
+    expected = "a number"
+    if low is not None:
+        expected += f" from {low:g}" + (" up" if high is None else "")
+    if high is not None:
+        expected += f" up to {high:g}"
+    try:
+        found = float(str(value))
+    except ValueError:
+        raise bad_value(flag, value, expected) from None
+    if not math.isfinite(found) or (low is not None and found < low) or (high is not None and found > high):
+        raise bad_value(flag, value, expected)
+    return found
+
+
+def choice(flag: str, value: Any, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise bad_value(flag, value, "one of " + ", ".join(choices))
+    return value
+
+
+def switch(name: str, value: Any) -> bool:
+    """On or off: only Python can give something else."""
+    if not isinstance(value, bool):
+        raise bad_value(name, value, "True or False")
+    return value
+
+
+def bad_value(flag: str, value: Any, expected: str) -> InputError:
+    return InputError(f"{flag} takes {expected}, not {value!r}")
