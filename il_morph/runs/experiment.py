@@ -68,6 +68,7 @@ def prepare(spec: RunSpec) -> Prepared:
     vocabulary.symbols = vocabulary.symbols.covering(parts.train)
     report_unseen(vocabulary, parts)
     if spec.training.mode != "eval":
+        engine.refuse(vocabulary.settings, spec.training)
         report_attributes(vocabulary)
     if split:
         split.refuse_others(spec.force)

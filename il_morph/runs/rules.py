@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from il_morph.data.formats import format_named
+from il_morph.data.formats import NO_FEATURES, format_named
 from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
 from il_morph.files import STREAM
@@ -38,13 +38,16 @@ def check_seeds(spec: RunSpec) -> None:
 
 
 def checked_engine(spec: RunSpec, reloaded: Optional[ModelSettings]) -> Engine:
-    """The engine of a run, when the settings of the model it starts from are known; it is not started yet."""
+    """The engine of a run, when the settings of the model it starts from are known; it is not started yet.
+
+    What a new model reads is known later: the engine is asked again then.
+    """
     if reloaded:
         _check_reloaded(spec, reloaded)
     asked = spec.engine, spec.dynet_mem or DYNET_MEMORY, bool(spec.dynet_autobatch)
     if spec.training.mode == "eval":
         return engine_named(*asked)
-    model = reloaded or ModelSettings(**spec.network)
+    model = reloaded or ModelSettings(**{"format": NO_FEATURES.name, **spec.network})
     _check_objective(spec, model)
     engine = choose_engine(model, *asked)
     engine.refuse(model, spec.training)
