@@ -409,7 +409,7 @@ def test_a_log_of_a_training_that_diverged_is_drawn(made, tmp_path):
 def test_damaged_stats_are_named_with_what_is_wrong(refusal, said, what):
     message = refusal(lambda folder: recorded(folder, **said))
     assert message.startswith("f.stats is not what `il-morph train` writes (") and what in message
-    assert message.endswith("): run it again\n")
+    assert message.endswith("): delete the file and run it again\n")
 
 
 @pytest.mark.parametrize("content, start", [

@@ -269,7 +269,7 @@ def stats(**changes):
 def test_broken_stats_are_named(results2016, content):
     broken = results2016 / "task1" / "ca-d" / "russian" / "1" / "f.stats"
     broken.write_bytes(content)
-    with pytest.raises(InputError, match="russian/1/f.stats is not what"):
+    with pytest.raises(InputError, match="russian/1/f.stats(, line 1)? is not what"):
         read_runs(load_table("sigmorphon2016"), results2016)
 
 

@@ -77,9 +77,6 @@ def _vote_if_new(members: Sequence[RunFolder], together: RunFolder, gold: Path, 
                  count: Count) -> None:
     try:
         if not _is_newer(together.evaluation(part), [member.predictions(part) for member in members]):
-            together.path.mkdir(parents=True, exist_ok=True)
-            for path in together.leftovers():
-                path.unlink(missing_ok=True)
             write_vote(members, together, part, fmt, read_gold(gold, fmt), count)
     except (InputError, OSError):
         if all(_is_finished(member, part) for member in members):

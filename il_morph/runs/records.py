@@ -19,20 +19,20 @@ from il_morph.training.checkpoint import LOG_COLUMNS
 
 FIGURES = LOG_COLUMNS[1:]
 TOO_LARGE = 1e100  # to draw
-START_AGAIN = "run it again"
-WITHOUT_LOG = f"{START_AGAIN}, or delete the file to get a page without a learning curve"
+WITHOUT_STATS = "delete the file and run it again"
+WITHOUT_LOG = "run it again, or delete the file to get a page without a learning curve"
 
 
 def read_stats(path: Path) -> dict[str, Any]:
     """The JSON object in f.stats."""
     try:
-        stats = json.loads(text_of(path, START_AGAIN))
+        stats = json.loads(text_of(path, WITHOUT_STATS))
     except json.JSONDecodeError as error:
-        raise damaged(f"{path}, line {error.lineno}", error.msg, START_AGAIN) from error
+        raise damaged(f"{path}, line {error.lineno}", error.msg, WITHOUT_STATS) from error
     except (ValueError, RecursionError) as error:
-        raise damaged(str(path), str(error), START_AGAIN) from error
+        raise damaged(str(path), str(error), WITHOUT_STATS) from error
     if not isinstance(stats, dict):
-        raise damaged(str(path), "it is not a JSON object", START_AGAIN)
+        raise damaged(str(path), "it is not a JSON object", WITHOUT_STATS)
     return stats
 
 
@@ -43,7 +43,7 @@ def stats_of(folder: RunFolder) -> Iterator[dict[str, Any]]:
     try:
         yield stats
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        raise damaged(str(folder.stats), repr(error), START_AGAIN) from error
+        raise damaged(str(folder.stats), repr(error), WITHOUT_STATS) from error
 
 
 def accuracy_of(folder: RunFolder, name: str) -> float:
@@ -57,7 +57,7 @@ def read_complete_stats(path: Path) -> dict[str, Any]:
     stats = read_stats(path)
     complaint = complaint_about(stats)
     if complaint:
-        raise damaged(str(path), complaint, START_AGAIN)
+        raise damaged(str(path), complaint, WITHOUT_STATS)
     return stats
 
 

@@ -24,6 +24,9 @@ def write_vote(members: Sequence[RunFolder], together: RunFolder, part: str, fmt
     """
     predictions = [read_predictions(member.predictions(part), fmt, separators=separators) for member in members]
     outputs = count(predictions, fmt)
+    together.path.mkdir(parents=True, exist_ok=True)
+    for path in together.leftovers():
+        path.unlink(missing_ok=True)
     write_atomically(together.predictions(part), "".join(
         fmt.line(Sample(entry.input, entry.tag, None), output) + "\n"
         for entry, output in zip(predictions[0], outputs)))
