@@ -77,8 +77,8 @@ install_package() {
     ! is_installed "$1" "$state" || return 0
     say "Installing il-morph and the packages it needs (about a minute)"
     rm -f "$stamp"
-    # 21.3 is the first pip with editable PEP 517 installs, which accept blanks in the path.
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'pip>=21.3' &&
+    # An older pip takes many minutes to resolve the packages for Python 3.9.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'pip>=25.1' &&
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 \
         --editable "$project_root${1:+[$1]}" ||
         fail "pip could not install il-morph (its messages are above)" \

@@ -106,7 +106,7 @@ def test_the_table_as_tsv(path, capsys):
 
 def test_a_lemma_with_a_tab_makes_no_more_columns(path, capsys):
     assert error_of(capsys, "paradigm", str(path), "wa\tlk", "--format=tsv").startswith(
-        "the input 'wa\\tlk' has a character that no line of data can have")
+        "the input 'wa\\tlk' contains a tab, a line end or a lone surrogate")
 
 
 def test_the_table_as_text_has_aligned_columns(path, capsys):

@@ -102,7 +102,7 @@ def test_features_without_a_separator_are_said_to_be_one_each(tmp_path, caplog, 
     assert data.format is SIGMORPHON2017
     assert caplog.messages == [
         f'{path}: input, output, features (2 lines; no ";" in the features: each bundle is one)',
-        f"{path}, line 1: 'V{sign}PST' is read as one feature; if \"{sign}\" separates features write \";\" instead, "
+        f"{path}, line 1: 'V{sign}PST' is read as one feature; if \"{sign}\" separates features, write \";\" instead, "
         f'or use --feature-separator="{sign}" where the command has it']
     assert read_data(path, ReadOptions(separator=sign)).description == (
         f'input, output, features separated by "{sign}" (2 lines)')
@@ -268,8 +268,8 @@ def test_columns_that_do_not_fit_are_shown_and_asked_for_again(columns, name, ad
     for options in (ReadOptions(columns=columns), replace(expecting(SIGMORPHON2017), columns=columns)):
         with pytest.raises(InputError) as caught:
             parse(text, options)
-        assert str(caught.value).endswith(f": {advice}; say with --columns what the columns are")
-    with pytest.raises(InputError, match="what the columns are, or with --feature-separator what separates features$"):
+        assert str(caught.value).endswith(f": {advice}; name the columns with --columns")
+    with pytest.raises(InputError, match="with --columns, or the feature separator with --feature-separator$"):
         parse(SAMPLES["2016"], ReadOptions(columns=("input", "features", "output"), separator=";"))
 
 
@@ -278,7 +278,7 @@ def test_more_or_fewer_columns_than_the_file_has_are_refused(columns):
     with pytest.raises(InputError) as caught:
         parse(SAMPLES["UniMorph"], ReadOptions(columns=columns), need_output=True)
     assert str(caught.value) == (f"file, line 1: 3 columns, but --columns={','.join(columns)} names {len(columns)}; "
-                                 "say with --columns what the columns are")
+                                 "name the columns with --columns")
 
 
 def test_the_output_may_be_missing_among_the_columns_that_are_named():
@@ -291,8 +291,8 @@ def test_missing_outputs_are_asked_for_with_flags_that_there_are():
     for options in (expecting(SIGMORPHON2017), ReadOptions(columns=("input", "features", "output"))):
         with pytest.raises(InputError) as caught:
             parse(SAMPLES["covered with a column"] if options.expected else "huis\tN;PL\t\n", options, need_output=True)
-        assert str(caught.value) == ("file has no outputs, and they are needed here; give a file with outputs, "
-                                     "or say with --columns what the columns are")
+        assert str(caught.value) == ("file has no outputs, but they are needed here; give a file with outputs, "
+                                     "or name the columns with --columns")
 
 
 def test_doubt_about_columns_is_settled_by_columns_alone():
@@ -306,9 +306,9 @@ def test_a_separator_without_features_is_refused():
 
 
 @pytest.mark.parametrize("flags, message", [
-    (["--columns=lemma,form"], "--columns=lemma,form: 'lemma' is none of input, features, output and - (ignored)"),
+    (["--columns=lemma,form"], "--columns=lemma,form: 'lemma' is not one of input, features, output and - (ignored)"),
     (["--columns=input,features"], "--columns=input,features: output is missing"),
-    (["--columns=input,input,output"], "--columns=input,input,output: input is there twice"),
+    (["--columns=input,input,output"], "--columns=input,input,output: input appears twice"),
     (["--columns=input,output", "--sigm2017format"], "--sigm2017format and --columns exclude each other"),
     (["--feature-separator=;", "--no-feat-format"], "--no-feat-format and --feature-separator exclude each other"),
     (["--feature-separator="], "--feature-separator takes what stands between features"),
@@ -496,8 +496,8 @@ def test_every_data_file_is_read_as_what_it_is_without_false_alarm(name, caplog)
         assert_covered_part_is_recognised(data)
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     expected = [f"{root / BLANKS}: fields that begin or end with a blank, which is kept: 1 ('ei ole ')"]
-    expected += [f"{root / path}, line {line}: the feature ' PL' is another one than 'PL', which there is as well: "
-                 f"they differ in blanks ({number} such line{'s' if number > 1 else ''})"
+    expected += [f"{root / path}, line {line}: the feature ' PL' differs from 'PL', which also occurs, "
+                 f"only in blanks ({number} such line{'s' if number > 1 else ''})"
                  for path, (line, number) in BLANKS_IN_FEATURES.items()]
     assert warnings == (expected if name == "sigmorphon2017" else [])
 

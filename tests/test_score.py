@@ -202,7 +202,7 @@ def test_a_folder_of_seeds_is_averaged(gold, tmp_path, capsys):
 
 @pytest.mark.parametrize("flags, content, message", [
     (["--beam-width=0"], "walk\twalked\tV;PST\n", "--beam-width takes a whole number from 1 up to 1000, not '0'"),
-    ([], "walk\tV;PST\n", "{gold} has no outputs, and they are needed here"),
+    ([], "walk\tV;PST\n", "{gold} has no outputs, but they are needed here"),
     ([], "", "{gold} is empty"),
 ])
 def test_bad_input_of_score(path, tmp_path, capsys, flags, content, message):

@@ -101,7 +101,7 @@ def test_a_file_is_not_overwritten_by_its_own_part(file, results, capsys, flags)
     whole = results / "train.tsv"
     whole.write_bytes(file.read_bytes())
     message = error_of(capsys, "train", *NATIVE, *flags, str(whole), str(results))
-    assert message.startswith(f"{whole} is the file that is to be split")
+    assert message.startswith(f"{whole} is the file to split")
     assert whole.read_bytes() == file.read_bytes() and [path.name for path in results.iterdir()] == ["train.tsv"]
 
 
@@ -110,12 +110,12 @@ def test_no_test_data_of_an_earlier_split_stays_beside_training_data_with_its_li
     before = {path: path.read_bytes() for path in results.iterdir()}
     for test in (data("test"), str(results / "test.tsv")):
         message = error_of(capsys, "train", *NATIVE, "--force", f"--test-path={test}", str(file), str(results))
-        assert message.startswith(f"{results / 'test.tsv'} is no part of this split but has lines of {file}")
+        assert message.startswith(f"{results / 'test.tsv'} is not a part of this split but has lines of {file}")
     assert {path: path.read_bytes() for path in results.iterdir()} == before
 
 
 @pytest.mark.parametrize("content, flags, message", [
-    ("walk\twalked\tV;PST\n", [], "has 1 lines, too few to be split"),
+    ("walk\twalked\tV;PST\n", [], "has 1 lines, too few to split"),
     ("walk\twalked\n\twalk\tV\n", [], "line"),
     (None, [], "cannot read"),
     (as_2017(SAMPLES), ["--split-by=word"], "--split-by takes one of lemma, line, not 'word'"),

@@ -104,7 +104,7 @@ def test_a_part_never_takes_the_place_of_the_file(file, capsys, tmp_path, flags)
     whole, content = tmp_path / "parts" / f"dev{Path(file).suffix}", Path(file).read_bytes()
     whole.write_bytes(content)
     message = error_of(capsys, "split", *flags, str(whole), str(tmp_path / "parts"))
-    assert message.startswith(f"{whole} is the file that is to be split") and "choose another folder" in message
+    assert message.startswith(f"{whole} is the file to split") and "choose another folder" in message
     assert [path.name for path in (tmp_path / "parts").iterdir()] == [whole.name] and whole.read_bytes() == content
 
 
@@ -125,8 +125,8 @@ def test_no_part_of_another_split_stays_beside_the_parts(file, capsys, tmp_path,
         (tmp_path / "parts" / part).unlink()
     there = sorted((tmp_path / "parts").iterdir())
     message = error_of(capsys, "split", "--parts=50,50", *flags, str(file), str(tmp_path / "parts"))
-    assert message.startswith(f"{tmp_path / 'parts' / 'test.tsv'} is no part of this split but has lines of ")
-    assert "move it away, or choose another folder" in message
+    assert message.startswith(f"{tmp_path / 'parts' / 'test.tsv'} is not a part of this split but has lines of ")
+    assert "delete or move it, or choose another folder" in message
     assert sorted((tmp_path / "parts").iterdir()) == there, "nothing is written"
     assert all(path.read_bytes() == old[path.name] for path in there)
 
@@ -136,7 +136,7 @@ def test_data_of_another_origin_may_lie_beside_the_parts(file, capsys, caplog, t
     other.parent.mkdir()
     other.write_text("another\tothers\tN;PL\n")
     assert set(split(capsys, "--parts=50,50", file, tmp_path / "parts")) == {"train.tsv", "dev.tsv"}
-    assert f"{other} is no part of this split and stays as it is" in caplog.text
+    assert f"{other} is not a part of this split and stays as it is" in caplog.text
     assert other.read_text() == "another\tothers\tN;PL\n"
 
 
@@ -144,7 +144,7 @@ def test_data_of_another_origin_may_lie_beside_the_parts(file, capsys, caplog, t
     (["FILE", ""], "FOLDER is empty: give a folder, or leave it out"),
     (["", "parts"], "FILE is empty: give a file, or - for standard input"),
     ([""], "FILE is empty: give a file, or - for standard input"),
-    (["."], ". is no file"),
+    (["."], ". is not a file"),
 ])
 def test_paths_that_are_none(file, capsys, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
@@ -165,7 +165,7 @@ def test_bad_flags(file, capsys, arguments, message):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("a\tb\n" * 9, "has 9 lines, too few to be split: give at least 10"),
+    ("a\tb\n" * 9, "has 9 lines, too few to split: give at least 10"),
     ("a\tb\n" * 12, "has only 1 different inputs, too few for 3 parts; give more data, or split it with "
                      "--split-by=line"),
     ("a\tpos=N\n" * 12, "has no outputs"),

@@ -201,17 +201,17 @@ def test_two_columns_and_an_empty_one():
 
 @pytest.mark.parametrize("text, options, message", [
     (OF_2017 + "\n" + OF_2017, ReadOptions(), "file, line 3: 1 column, but the sigmorphon2017 format"),
-    (OF_2017 + "\t\t\n" + OF_2017, ReadOptions(), "file, line 3: the line is blank: take it out"),
-    ("walk\ngo\n\ntalk\n", ReadOptions(), "file, line 3: the line is blank: take it out"),
+    (OF_2017 + "\t\t\n" + OF_2017, ReadOptions(), "file, line 3: the line is blank: remove it"),
+    ("walk\ngo\n\ntalk\n", ReadOptions(), "file, line 3: the line is blank: remove it"),
     ("# my data\n" + OF_2017, ReadOptions(), "file, line 1: 1 column, but"),
     ("walked\t\twalk\n# more\nwent\t\tgo\n", ReadOptions(NO_FEATURES),
-     "file, line 2: the line looks like a comment: take it out"),
+     "file, line 2: the line looks like a comment: remove it"),
     ("walked\t\twalk\n# more\tor\nwent\t\tgo\n", ReadOptions(),
-     "file, line 2: the line looks like a comment: take it out"),
+     "file, line 2: the line looks like a comment: remove it"),
 ])
 def test_blank_lines_and_comments_are_refused_by_line(text, options, message):
     said = error(text, options)
-    assert said.startswith(message) and "take it out" in said
+    assert said.startswith(message) and "remove it" in said
 
 
 @pytest.mark.parametrize("line, missing", [
@@ -261,13 +261,13 @@ def test_one_broken_line_among_utf8_is_not_converted():
 
 
 @pytest.mark.parametrize("data, message", [
-    (zipped(), "file is no text but a zip archive, as .xlsx and .ods files are: "
+    (zipped(), "file is not a text file but a zip archive, as .xlsx and .ods files are: "
                "save a spreadsheet as CSV in UTF-8, and unpack other archives"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "file is no text but an old Office file, as .xls files are: "
-                                                         "save the spreadsheet as CSV in UTF-8"),
-    (gzip.compress(OF_2017.encode()), "file is no text but compressed: gzip -dc < file > NEW"),
-    (bz2.compress(OF_2017.encode()), "file is no text but compressed: bzip2 -dc < file > NEW"),
-    (lzma.compress(OF_2017.encode()), "file is no text but compressed: xz -dc < file > NEW"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+     "file is not a text file but an old Office file, as .xls files are: save the spreadsheet as CSV in UTF-8"),
+    (gzip.compress(OF_2017.encode()), "file is compressed: unpack it with gzip -dc < file > NEW"),
+    (bz2.compress(OF_2017.encode()), "file is compressed: unpack it with bzip2 -dc < file > NEW"),
+    (lzma.compress(OF_2017.encode()), "file is compressed: unpack it with xz -dc < file > NEW"),
 ], ids=["zip", "xls", "gz", "bz2", "xz"])
 def test_spreadsheets_and_compressed_files_are_named_with_what_to_do(tmp_path, capsys, data, message):
     assert error(data) == message
@@ -305,8 +305,8 @@ def test_empty_features_are_kept_and_warned_about_by_line():
 def test_features_that_differ_by_a_blank_alone_are_kept_and_warned_about_by_line():
     data = parse("walk\twalked\tV;PST\nplay\tplayed\tV; PST\ngo\twent\tV; PST \n")
     assert data.format.features(data.samples[1].tag) == ("V", " PST")
-    assert data.warnings()[1:] == ["file, line 2: the feature ' PST' is another one than 'PST', which there is as "
-                                   "well: they differ in blanks (2 such lines)"]
+    assert data.warnings()[1:] == ["file, line 2: the feature ' PST' differs from 'PST', which also occurs, "
+                                   "only in blanks (2 such lines)"]
 
 
 def test_unknown_features_of_blanks_or_nothing_are_shown_as_such(trained, tmp_path, caplog):

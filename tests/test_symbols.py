@@ -430,6 +430,7 @@ def test_a_report_is_in_symbols(phonemes, tmp_path):
     gold = write(tmp_path / "test", [Sample(sample.input, "", f"{sample.output} q͡χ") for sample in PHONEMES])
     assert main(["report", f"--test={gold}", f"--output={page}", str(phonemes.folder)]) == 0
     text = page.read_text(encoding="utf-8")
+    assert "&#34; &#34;" in text, "a setting that is a blank can be seen"
     assert "end instead of insert q͡χ" in text and PRIVATE_USE.search(text) is None and "\\ue000" not in text
 
 

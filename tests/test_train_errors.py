@@ -62,7 +62,7 @@ def test_bad_data(refused, tmp_path, part, content, where, what):
 @pytest.mark.parametrize("part", ["train", "dev"])
 def test_data_without_outputs(refused, tmp_path, part):
     message = refused("--sigm2017format", **{part: covered_2017(TRAIN)})
-    assert message.startswith(f"{tmp_path / part} has no outputs, and they are needed here; give a file with outputs")
+    assert message.startswith(f"{tmp_path / part} has no outputs, but they are needed here; give a file with outputs")
 
 
 def test_development_data_in_another_format_than_the_training_data(refused, data):

@@ -1,4 +1,4 @@
-"""A format is an order of columns and a separator of features; the ones that have a name, and all others."""
+"""Data formats: an order of columns and a separator between features. Some have a name."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ INPUT, FEATURES, OUTPUT, IGNORED = "input", "features", "output", "-"
 
 @dataclass(frozen=True)
 class DataFormat:
-    """The order of the columns and the separator of the features (None: there are no features).
+    """The order of the columns and the separator between features (None: no features).
 
-    `whole_brackets`: what stands in brackets is not split, as in `V;IMP;ACC(2,SG)`."""
+    `whole_brackets`: text in brackets is not split, as in `V;IMP;ACC(2,SG)`."""
 
     name: str
     flag: str
@@ -24,7 +24,7 @@ class DataFormat:
     whole_brackets: bool = False
 
     def features(self, tag: str) -> tuple[str, ...]:
-        """The features of a tag; without features one constant feature, the empty string."""
+        """The features of a tag; a format without features has one constant feature, the empty string."""
         if self.separator is None:
             return ("",)
         if self.whole_brackets and "(" in tag:
@@ -37,7 +37,7 @@ class DataFormat:
         sample = Sample(values[INPUT], values.get(FEATURES, ""), values.get(OUTPUT) or None)
         refuse_unusable(sample, where)
         if UNK in sample.tag and UNK in self.features(sample.tag):
-            raise InputError(f"{where}: the feature {UNK} is reserved by il-morph; call it by another name")
+            raise InputError(f"{where}: the feature {UNK} is reserved by il-morph; rename it")
         return sample
 
     def line(self, sample: Sample, output: str) -> str:
@@ -46,7 +46,7 @@ class DataFormat:
         return "\t".join(values[column] for column in self.columns)
 
     def columns_of(self, fields: Sequence[str], where: str) -> tuple[str, ...]:
-        """What each field is; the output may be missing, and without features the column between."""
+        """The column of each field. The output may be missing; without features, so may the ignored column."""
         if len(fields) == len(self.columns):
             return self.columns
         if self.separator is None and FEATURES in self.columns:  # a column that may be left out
@@ -66,7 +66,7 @@ class DataFormat:
         return ", ".join(names.get(column, column) for column in self.columns_of([""] * number, "described"))
 
     def remarks(self, tags: Sequence[str]) -> list[str]:
-        """That these tags have nothing between features, if they do not."""
+        """A remark if no tag contains the separator."""
         if self.separator is None or not any(tags) or any(self.separator in tag for tag in tags):
             return []
         return [f'no "{self.separator}" in the features: each bundle is one']
@@ -81,7 +81,7 @@ FORMATS = {fmt.name: fmt for fmt in (SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2
 
 
 def format_of(columns: Sequence[str], separator: Optional[str]) -> DataFormat:
-    """The format with these columns and this separator of features: one with a name of its own, or another."""
+    """The format with these columns and this feature separator: a named one if there is one."""
     columns = tuple(columns)
     if FEATURES not in columns and columns in ((INPUT, OUTPUT), (INPUT, IGNORED, OUTPUT)):
         return NO_FEATURES
@@ -96,7 +96,7 @@ def format_of(columns: Sequence[str], separator: Optional[str]) -> DataFormat:
 
 
 def format_named(name: str) -> DataFormat:
-    """The format of this name: `sigmorphon2017`, or in general `input,features,output:;`."""
+    """The format with this name: `sigmorphon2017`, or in general `input,features,output:;`."""
     if name in FORMATS:
         return FORMATS[name]
     listed, colon, separator = str(name).partition(":")
@@ -107,19 +107,19 @@ def format_named(name: str) -> DataFormat:
 
 
 def complaint_about_columns(columns: Sequence[str]) -> Optional[str]:
-    """What is wrong with a list of columns, if anything is."""
+    """What is wrong with a list of columns, or None."""
     unknown = [column for column in columns if column not in (INPUT, FEATURES, OUTPUT, IGNORED)]
     if unknown:
-        return f"{unknown[0]!r} is none of input, features, output and - (ignored)"
+        return f"{unknown[0]!r} is not one of input, features, output and - (ignored)"
     repeated = [column for column in (INPUT, FEATURES, OUTPUT) if columns.count(column) > 1]
     if repeated:
-        return f"{repeated[0]} is there twice"
+        return f"{repeated[0]} appears twice"
     missing = [column for column in (INPUT, OUTPUT) if column not in columns]
     return f"{missing[0]} is missing" if missing else None
 
 
 def format_from_flags(sigm2017: bool, no_feat: bool) -> DataFormat:
-    """The format that --sigm2017format and --no-feat-format choose."""
+    """The format chosen by --sigm2017format and --no-feat-format."""
     if sigm2017 and no_feat:
         raise InputError("--sigm2017format and --no-feat-format exclude each other: give one of them")
     if sigm2017:
@@ -132,7 +132,7 @@ def columns_in_words(number: int) -> str:
 
 
 def split_outside_brackets(tag: str, separator: str) -> list[str]:
-    """Split at separators that do not stand in brackets; in a tag whose brackets do not match, at all of them."""
+    """Split at separators outside brackets; if the brackets do not match, at all separators."""
     if tag.count("(") != tag.count(")"):
         return tag.split(separator)
     features: list[str] = []

@@ -6,23 +6,23 @@ from typing import Optional
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike
 
-SPREADSHEETS = {  # by their first bytes: what else they are, and what to do
+SPREADSHEETS = {  # by their first bytes: what they are, and what to do
     b"PK\x03\x04": ("a zip archive, as .xlsx and .ods files are",
                     "save a spreadsheet as CSV in UTF-8, and unpack other archives"),
     b"\xd0\xcf\x11\xe0": ("an old Office file, as .xls files are", "save the spreadsheet as CSV in UTF-8"),
 }
 COMPRESSED = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}  # and what unpacks them
-BLOCK_OF_BZIP2 = b"1AY&SY"  # after a digit: words may begin with BZh, too
+BLOCK_OF_BZIP2 = b"1AY&SY"  # after a digit; a word may begin with BZh, too
 UNDEFINED_IN_1252 = b"\x81\x8d\x8f\x90\x9d"
 
 
 def name_of(path: PathLike) -> str:
-    """How error messages call a file."""
+    """The name of a file in error messages."""
     return "standard input" if str(path) == STREAM else str(path)
 
 
 def split_lines(data: bytes, name: str, start: int = 1) -> list[str]:
-    """Decode and split at line feeds only; blank lines at the end do not count. `start` numbers the first line."""
+    """Decode and split at line feeds only; ignore blank lines at the end. `start` is the number of the first line."""
     text = decode(data, name, start)
     if start == 1 and "\n" not in text and "\r" in text.rstrip("\r"):
         raise InputError(f"{name}, line 1: the lines end with carriage returns, as on an old Macintosh; "
@@ -36,7 +36,7 @@ def split_lines(data: bytes, name: str, start: int = 1) -> list[str]:
 
 
 def decode(data: bytes, name: str, start: int = 1) -> str:
-    """The text of UTF-8 bytes, without a byte order mark; the likely encoding of others is named."""
+    """Decode UTF-8 and drop a byte order mark. The error for other encodings names the likely one."""
     if start == 1:
         _refuse_other_files(data, name)
     wide = _two_byte_encoding(data)
@@ -50,17 +50,17 @@ def decode(data: bytes, name: str, start: int = 1) -> str:
 
 
 def _refuse_other_files(data: bytes, name: str) -> None:
-    """Spreadsheets and compressed files, which are no text in any encoding."""
+    """Refuse spreadsheets and compressed files."""
     for beginning, (kind, advice) in SPREADSHEETS.items():
         if data.startswith(beginning):
-            raise InputError(f"{name} is no text but {kind}: {advice}")
+            raise InputError(f"{name} is not a text file but {kind}: {advice}")
     for beginning, program in COMPRESSED.items():
         if data.startswith(beginning) and (program != "bzip2" or data[4:10] == BLOCK_OF_BZIP2):
-            raise InputError(f"{name} is no text but compressed: {program} -dc < {file_named(name)} > NEW")
+            raise InputError(f"{name} is compressed: unpack it with {program} -dc < {file_named(name)} > NEW")
 
 
 def _two_byte_encoding(data: bytes) -> Optional[str]:
-    """UTF-16 has a mark at its beginning, or zeros beside its tabs and line feeds."""
+    """UTF-16 has a byte order mark, or zeros beside its tabs and line feeds."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "UTF-16"
     if b"\0" not in data:
@@ -75,12 +75,12 @@ def _two_byte_encoding(data: bytes) -> Optional[str]:
 
 def _advice(data: bytes, name: str) -> str:
     if any(_is_foreign_utf8(line) for line in data.split(b"\n")):
-        return "convert the file to UTF-8: other lines are UTF-8 already, so mend this one by hand"
+        return "convert the file to UTF-8: other lines are UTF-8 already, so fix this one by hand"
     return _conversion(name, _one_byte_encoding(data))
 
 
 def _is_foreign_utf8(line: bytes) -> bool:
-    """UTF-8 with characters beyond ASCII, which other encodings hardly ever happen to look like."""
+    """Is it UTF-8 with non-ASCII characters? Text in other encodings hardly ever looks like that."""
     try:
         return not line.decode("utf-8").isascii()
     except UnicodeDecodeError:
@@ -88,7 +88,7 @@ def _is_foreign_utf8(line: bytes) -> bool:
 
 
 def _one_byte_encoding(data: bytes) -> str:
-    """Words of letters beyond ASCII alone are Cyrillic more often than not; a few such letters are Western."""
+    """Mostly non-ASCII letters suggest Cyrillic, a few of them Western European text."""
     beyond = sum(byte >= 0xC0 for byte in data)
     latin = sum(chr(byte).isalpha() and byte < 0x80 for byte in data)
     if beyond > latin:

@@ -1,4 +1,4 @@
-"""The door of this room: samples, their formats, and reading them."""
+"""The public names of this package: samples, their formats, and reading them."""
 from __future__ import annotations
 
 from il_morph.data.dataformat import (

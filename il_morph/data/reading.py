@@ -1,4 +1,4 @@
-"""Reading data files: bytes, lines, rows, samples, and a line that says how."""
+"""Reading data files: from bytes to lines, rows and samples, and a log line that says how."""
 from __future__ import annotations
 
 import logging
@@ -50,31 +50,31 @@ from il_morph.data.symbols import NO_SEPARATORS, Separators
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
 
-OTHER_SEPARATORS = "+:/-_."  # that features may have, and that are not taken for separators unless somebody says so
-WHICH_COLUMNS = "say with --columns what the columns are"
+OTHER_SEPARATORS = "+:/-_."  # may separate features, but only on request
+WHICH_COLUMNS = "name the columns with --columns"
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are to be read. What is not said is recognised."""
+    """How to read files. Whatever is not set is recognised."""
 
     format: Optional[DataFormat] = None
     columns: Optional[tuple[str, ...]] = None
     separator: Optional[str] = None
-    expected: Optional[DataFormat] = None  # the format of data that this file goes with …
+    expected: Optional[DataFormat] = None  # the format of the data that this file belongs to …
     because: str = ""  # … and what that data is: "the model was trained on"
     unicode: str = AS_IS
     separators: Separators = NO_SEPARATORS  # between the symbols of inputs and of outputs
 
     @property
     def known(self) -> Optional[DataFormat]:
-        """The format as far as it is known before the file is looked at."""
+        """The format as far as it is known before the file is read."""
         return format_of(self.columns, self.separator or ";") if self.columns else self.format or self.expected
 
 
-RECOGNISED = ReadOptions()  # nothing is said
+RECOGNISED = ReadOptions()  # no option is set
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Data:
         return self.described(len(self.samples))
 
     def described(self, number: Optional[int]) -> str:
-        """The same for a file with this number of lines, of which these are the first; None if it is not known yet."""
+        """The same for a file that has this many lines (None: not known yet) and begins with these samples."""
         counted = [] if number is None else [f"{number:,} line{'s' if number > 1 else ''}"]
         form = [] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"]
         tags = [sample.tag for sample in self.samples] if number == len(self.samples) else []
@@ -110,7 +110,7 @@ class Data:
         return self.format.described(usual_width(self.rows.rows), tags) + (f" ({remarks})" if remarks else "")
 
     def warnings(self) -> list[str]:
-        """What looks wrong but may be right."""
+        """Warnings about what looks wrong but may be right."""
         found = [warning_about_blanks(self.name, self.samples), warning_about_letters(self.name, self.letters)]
         if self.rows.delimiter == TAB:
             found.append(warning_about_quotes(self.name, self.samples))
@@ -126,7 +126,7 @@ def read_samples(path: PathLike, fmt: DataFormat, *, need_output: bool = False) 
 
 
 def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = False) -> list[Sample]:
-    """Parse the content of a data file called `name`; covered as a whole or not at all."""
+    """Parse the content of a data file called `name`. All lines have an output, or none has."""
     return parse_data(data, name, ReadOptions(fmt), need_output).samples
 
 
@@ -134,7 +134,7 @@ def read_data(path: PathLike, options: ReadOptions = RECOGNISED, *, need_output:
               content: Optional[bytes] = None) -> Data:
     """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right."""
     data = parse_data(read_bytes(path) if content is None else content, name_of(path), options, need_output)
-    if str(path) != STREAM or data.rows.remarks or data.format != options.expected:  # a stream as expected: not a word
+    if str(path) != STREAM or data.rows.remarks or data.format != options.expected:  # else a stream as expected
         log.info("%s: %s", data.name, data.description)
     found = data.warnings()
     if options.format is options.expected is options.separator is None:
@@ -148,14 +148,14 @@ def read_data(path: PathLike, options: ReadOptions = RECOGNISED, *, need_output:
 
 
 def warnings_about_separators(data: Data) -> list[str]:
-    """A sign in the features that may be what separates them, where what usually does is not there."""
+    """Warn of a character that may separate the features if the usual separators do not occur."""
     tags = [sample.tag for sample in data.samples]
     signs = [sign for sign in OTHER_SEPARATORS if 2 * sum(sign in tag.strip(sign) for tag in tags) > len(tags)]
     if not signs or not data.format.remarks(tags):
         return []
     index = next(index for index, tag in enumerate(tags) if signs[0] in tag)
     sign, separator = signs[0], data.format.separator
-    return [f'{data.rows.where(index)}: {tags[index]!r} is read as one feature; if "{sign}" separates features write '
+    return [f'{data.rows.where(index)}: {tags[index]!r} is read as one feature; if "{sign}" separates features, write '
             f'"{separator}" instead, or use --feature-separator="{sign}" where the command has it']
 
 
@@ -171,7 +171,7 @@ class Parts:
 
 
 def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], options: ReadOptions) -> Parts:
-    """Read the files of a training run; where the first is recognised, the others are expected to be like it."""
+    """Read the files of a training run; the others must have the format of the first."""
     files: dict[str, Data] = {}
     expected = options.format or options.expected
     for part, path in (("train", train), ("dev", dev), ("test", test)):
@@ -187,7 +187,7 @@ def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike
 
 
 def warn_across(files: Sequence[Data]) -> None:
-    """Warn of letters that the first of these files writes in another way than one of the others."""
+    """Warn of letters that the first file spells differently from another file."""
     first = files[0].letters
     for other in files[1:]:
         warning = warning_across(files[0].name, first, other.name, other.letters)
@@ -196,7 +196,7 @@ def warn_across(files: Sequence[Data]) -> None:
 
 
 def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_output: bool = False) -> Data:
-    """Parse the content of a data file called `name`; covered as a whole or not at all."""
+    """Parse the content of a data file called `name`. All lines have an output, or none has."""
     known = options.known
     words_alone = not need_output and (known is None or known.separator is None)
     rows = rows_of(split_lines(data, name), name, known, words_alone)
@@ -215,7 +215,7 @@ def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_o
 
 
 def data_of(rows: FileRows, fmt: DataFormat, samples: Sequence[Sample], options: ReadOptions) -> Data:
-    """The samples in the Unicode form that is asked for, and consisting of symbols."""
+    """Normalise the samples as the options say, and check their symbols."""
     in_form = [normalised(sample, options.unicode) for sample in samples]
     for index, sample in enumerate(in_form):
         options.separators.check(sample, rows.where(index))
@@ -223,17 +223,17 @@ def data_of(rows: FileRows, fmt: DataFormat, samples: Sequence[Sample], options:
 
 
 def advice_for(rows: FileRows, fmt: DataFormat, options: ReadOptions) -> Optional[str]:
-    """What to do about data in another format than `fmt`, where no flag names the formats."""
+    """What to do about data that is not in the format `fmt`, if no format flag was given."""
     if options.columns is not None:
         row = rows.rows[0]
         columns = options.columns if len(options.columns) == len(row) else fmt.columns_of(row, rows.where(0))
-        separator = ", or with --feature-separator what separates features" if options.separator else ""
+        separator = ", or the feature separator with --feature-separator" if options.separator else ""
         return f"line {rows.first_line} would be {shown(row, columns)}; {WHICH_COLUMNS}{separator}"
     return None if options.expected is None else f"give data in the format that {options.because}"
 
 
 def format_for(rows: FileRows, options: ReadOptions, need_output: bool) -> DataFormat:
-    """The format that was chosen, the one that is recognised, or the expected one."""
+    """The chosen, recognised or expected format."""
     if options.columns is not None:
         refuse_other_width(rows, options.columns, need_output)
         return format_with_columns(rows, options.columns, options)
@@ -247,7 +247,7 @@ def format_for(rows: FileRows, options: ReadOptions, need_output: bool) -> DataF
 
 
 def refuse_other_width(rows: FileRows, columns: tuple[str, ...], need_output: bool) -> None:
-    """The file has the columns that were named; where they are not needed those of the output may be missing."""
+    """Refuse a file without the named columns; the output may be missing if it is not needed."""
     width = usual_width(rows.rows)
     fewest = len(columns) - (not need_output) - (columns == (INPUT, IGNORED, OUTPUT))
     if not fewest <= width <= len(columns):
@@ -257,7 +257,7 @@ def refuse_other_width(rows: FileRows, columns: tuple[str, ...], need_output: bo
 
 
 def format_with_columns(rows: FileRows, columns: tuple[str, ...], options: ReadOptions) -> DataFormat:
-    """The format with the columns that were named, and the separator that their features have."""
+    """The format with the named columns and the separator that the features have."""
     known = format_of(columns, options.separator or (options.expected and options.expected.separator) or ";")
     if options.separator or options.expected or FEATURES not in columns:
         return known
@@ -268,7 +268,7 @@ def format_with_columns(rows: FileRows, columns: tuple[str, ...], options: ReadO
 
 
 def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) -> DataFormat:
-    """The expected format, unless the columns clearly have another order; a mere suspicion of that is refused."""
+    """The expected format, unless the columns clearly have another order. Doubtful cases are refused."""
     try:
         seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
     except AmbiguousFormat:
@@ -279,7 +279,7 @@ def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) 
     kinds = kinds_of(rows.rows)
     clear = kinds[seen.columns.index(FEATURES)].name == TAGS or rows.header is not None
     if expected.separator is None and (not clear or any(kind.name == EMPTY for kind in kinds)):
-        return expected  # without features anything may stand in a column
+        return expected  # without features a column may contain anything
     if not clear:
         raise ambiguous(usual_rows(rows.rows), rows.name, [expected.columns, seen.columns])
     if seen.separator != expected.separator:
@@ -288,7 +288,7 @@ def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) 
 
 
 def other_features(rows: FileRows, seen: DataFormat, options: ReadOptions, expected: DataFormat) -> InputError:
-    """Features in another place than expected, and separated by something else."""
+    """The error for features in an unexpected column and with an unexpected separator."""
     row, place = usual_rows(rows.rows)[0], seen.columns.index(FEATURES)
     return InputError(f"{rows.where(rows.rows.index(list(row)))}: column {place + 1} looks like features separated by "
                       f'"{seen.separator}" ({row[place]!r}) instead of {expected.described(len(row))}; '
@@ -297,7 +297,7 @@ def other_features(rows: FileRows, seen: DataFormat, options: ReadOptions, expec
 
 
 def samples_of(rows: FileRows, fmt: DataFormat) -> list[Sample]:
-    """The samples of all rows; blank lines and comments between them are refused."""
+    """The samples of all rows. Refuse blank lines and comments."""
     usual = usual_width(rows.rows)
     samples = []
     for index, row in enumerate(rows.rows):
@@ -313,9 +313,9 @@ def samples_of(rows: FileRows, fmt: DataFormat) -> list[Sample]:
 
 def _oddity(row: Sequence[str], usual: int) -> Optional[str]:
     if not any(row):
-        return "the line is blank: take it out"
+        return "the line is blank: remove it"
     if len(row) < usual and row[0].startswith("#"):
-        return "the line looks like a comment: take it out"
+        return "the line looks like a comment: remove it"
     return None
 
 
@@ -329,11 +329,11 @@ def check_outputs(samples: Sequence[Sample], rows: FileRows, fmt: DataFormat, ne
     if covered and need_output:
         flags = WHICH_COLUMNS if options.columns or options.expected else (
             "check the format flags --sigm2017format and --no-feat-format")
-        raise InputError(f"{rows.name} has no outputs, and they are needed here; give a file with outputs, or {flags}")
+        raise InputError(f"{rows.name} has no outputs, but they are needed here; give a file with outputs, or {flags}")
 
 
 def refuse_line_without_features(rows: FileRows, index: int, fmt: DataFormat, others: Sequence[Sample]) -> None:
-    """A line that is short of a column lacks the features if what was taken for them is unlike those of other lines."""
+    """Refuse a line that is one column short if its second column does not look like the features of other lines."""
     row = rows.rows[index]
     full = [sample.tag for sample in others if sample.output is not None]
     if fmt.separator is None or len(row) == len(fmt.columns) or 2 * len(full) < len(others):

@@ -1,4 +1,4 @@
-"""Which format does a file have? Columns are empty, words or tags; what stays doubtful is refused, not guessed."""
+"""Recognising the format of a file. A column is empty, words or tags; doubtful files are refused."""
 from __future__ import annotations
 
 import logging
@@ -24,7 +24,7 @@ from il_morph.data.samples import Sample
 from il_morph.errors import InputError
 
 SEPARATORS = (";", ",", "|")
-ENOUGH = 2000  # rows that are looked at
+ENOUGH = 2000  # rows to look at
 IN_CAPITALS = re.compile(r"(?=.*[A-Z])[A-Z0-9+/._{}<>:*' -]+")
 FEWEST_FOR_SYMBOLS = 10  # lines
 LONGEST_SYMBOL = 8  # characters of a phoneme with all its marks
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class WrongFormat(InputError):
-    """Data in another format than the one it is read in."""
+    """The data is not in the format it is read in."""
 
     def __init__(self, name: str, fmt: DataFormat, right: DataFormat):
         self.finding = f"{name} does not look like the {fmt.name} format ({fmt.flag}) but like {right.name}"
@@ -43,21 +43,21 @@ class WrongFormat(InputError):
 
 
 class AmbiguousFormat(InputError):
-    """Data that could be read in more than one way."""
+    """The data can be read in more than one way."""
 
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What the fields of a column look like; several separators are as many ways to split tags."""
+    """What the fields of a column look like. With several separators there are several ways to split the tags."""
 
     name: str
     separators: tuple[str, ...] = ()
     attributes: bool = False  # tags of the form attribute=value
-    few: bool = False  # words that come again and again
+    few: bool = False  # few different words, often repeated
 
 
 def kind_of(fields: Iterable[str]) -> ColumnKind:
-    """Tags have separators or attributes; single ones in capitals, or few that come again and again, may be tags."""
+    """Tags have separators or attributes. Single words in capitals, or a few repeated ones, may be tags."""
     filled = [without_brackets(field) for field in some_of([field for field in fields if field])]
     if not filled:
         return ColumnKind(EMPTY)
@@ -73,7 +73,7 @@ def kind_of(fields: Iterable[str]) -> ColumnKind:
 
 
 def some_of(items: Sequence) -> Sequence:
-    """Items that are spread over all of them, enough to know what most are like."""
+    """A sample spread over all items, large enough to know what most are like."""
     return items[::max(1, len(items) // ENOUGH)]
 
 
@@ -82,14 +82,14 @@ def separators_of(filled: Sequence[str]) -> list[str]:
 
 
 def attributes_of(filled: Sequence[str]) -> tuple[str, ...]:
-    """The separators between attribute=value features: `,` where there is but one feature in most fields."""
+    """The separators between attribute=value features: `,` if most fields have only one feature."""
     if not most(lambda field: "=" in field, filled):
         return ()
     return tuple(separator for separator in separators_of(filled) or [","] if are_attributes(filled, separator))
 
 
 def are_attributes(filled: Sequence[str], separator: str) -> bool:
-    """Attributes come again and again, or their values begin with capitals; `casa=la` is a word with a clitic."""
+    """Attributes are repeated, or their values begin with capitals; `casa=la` is a word with a clitic."""
     parts = [part for field in filled for part in field.split(separator)]
     if not most(lambda field: all("=" in part for part in field.split(separator)), filled):
         return False
@@ -98,7 +98,7 @@ def are_attributes(filled: Sequence[str], separator: str) -> bool:
 
 
 def are_features(filled: Sequence[str], separator: str) -> bool:
-    """Features come again and again or are in capitals; of a few fields a semicolon is enough."""
+    """Features are repeated or in capitals; in a few fields a semicolon is enough."""
     parts = [part for field in filled for part in field.split(separator)]
     return separator == ";" and len(parts) < 20 or come_again(parts) or in_capitals(filled)
 
@@ -127,8 +127,8 @@ def most(test: Callable[[str], bool], fields: Sequence[str]) -> bool:
 
 def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequence[str]] = None,
               separator: Optional[str] = None, default: Optional[str] = None) -> DataFormat:
-    """The format of these rows; `header` are the columns that a header row names, `separator` is what separates
-    features, `default` what does so where they have no separator, or several."""
+    """The format of these rows. `header` lists the columns that a header row names; `separator` is the feature
+    separator, `default` the one to use if the features show none, or several."""
     kinds, rows = kinds_of(rows), usual_rows(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)
@@ -152,12 +152,12 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
 
 
 def kinds_of(rows: Sequence[Sequence[str]]) -> list[ColumnKind]:
-    """The kinds of the columns of most rows."""
+    """The kind of each column, judged by the usual rows."""
     return [kind_of(column) for column in zip(*some_of(usual_rows(rows)))]
 
 
 def usual_rows(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """The rows that have as many columns as most."""
+    """The rows with the most frequent number of columns."""
     width = usual_width(rows)
     return [row for row in rows if len(row) == width]
 
@@ -167,7 +167,7 @@ def usual_width(rows: Sequence[Sequence[str]]) -> int:
 
 
 def named_kinds(kinds: Sequence[ColumnKind], header: Sequence[str], rows, name: str) -> list[ColumnKind]:
-    """What the header says, unless tags stand elsewhere."""
+    """The kinds that the header names; an error if another column has tags."""
     if len(kinds) != len(header):
         return list(kinds)
     for kind, column in zip(kinds, header):
@@ -180,14 +180,14 @@ def named_kinds(kinds: Sequence[ColumnKind], header: Sequence[str], rows, name: 
 
 
 def with_features_at(place: int, width: int) -> list[str]:
-    """Columns with features at this place, input and output in the first others, and the rest ignored."""
+    """Features in this column, input and output in the first two others, the rest ignored."""
     columns = ([INPUT, OUTPUT] + [IGNORED] * width)[:width - 1]
     columns.insert(place, FEATURES)
     return columns
 
 
 def place_of_tags(kinds: Sequence[ColumnKind]) -> tuple[Optional[int], list[ColumnKind]]:
-    """Where the tags are, if that is clear: attributes are clearer than other tags, and they than what may be tags."""
+    """The column of the tags, if it is clear. Attributes outrank other tags, and tags outrank possible tags."""
     tags = [index for index, kind in enumerate(kinds) if kind.name == TAGS]
     attributes = [index for index in tags if kinds[index].attributes]
     perhaps = [index for index, kind in enumerate(kinds) if index and kind.name == PERHAPS]
@@ -218,7 +218,7 @@ def without_features(kinds: Sequence[ColumnKind], rows, name: str, separator: Op
 
 
 def are_tags_in_capitals(fields: Sequence[str]) -> bool:
-    """Pronunciations may be written in capitals, too, but each word has its own."""
+    """Pronunciations may be in capitals, too, but hardly ever repeat."""
     return in_capitals(fields) and come_again(fields)
 
 
@@ -232,7 +232,7 @@ def covered(kinds: Sequence[ColumnKind], place: int, rows, name: str) -> DataFor
 
 
 def separator_of(kind: ColumnKind, default: str, columns: Sequence[str], tag: str, name: str) -> str:
-    """What separates the features in a column of this kind; `tag` is one of its fields."""
+    """The feature separator of a column of this kind; `tag` is one of its fields."""
     if len(kind.separators) < 2:
         return kind.separators[0] if kind.separators else default
     ways = "\n".join(f'  {" + ".join(repr(part) for part in tag.split(separator))}  (--feature-separator="{separator}")'
@@ -249,7 +249,7 @@ def ambiguous(rows: Sequence[Sequence[str]], name: str, readings: Sequence[Seque
 
 
 def with_output(columns: Sequence[str]) -> Sequence[str]:
-    """--columns names the output even where it is missing."""
+    """--columns names the output even if it is missing."""
     return columns if OUTPUT in columns else [*columns, OUTPUT]
 
 
@@ -268,7 +268,7 @@ def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[i
 # Symbols
 
 def outputs_look_like_symbols(samples: Sequence[Sample]) -> bool:
-    """Do nearly all outputs consist of short parts between blanks, as phonemes do, while inputs have no blanks?"""
+    """Do nearly all outputs consist of short parts separated by blanks, as phonemes do, and inputs have no blanks?"""
     some = [sample for sample in some_of(samples) if sample.output]
     outputs = [sample.target.split(" ") for sample in some]
     divided = sum(len(parts) > 1 for parts in outputs)
@@ -281,7 +281,7 @@ def outputs_look_like_symbols(samples: Sequence[Sample]) -> bool:
 # Checking
 
 def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str) -> None:
-    """Recognise data that is stored in another format than the one it is read in."""
+    """Refuse data that is clearly not in the format it is read in."""
     right = _format_seen(samples, fmt)
     if right is not None:
         raise WrongFormat(name, fmt, right)
@@ -290,7 +290,7 @@ def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str) -> None:
 
 
 def _format_seen(samples: Sequence[Sample], fmt: DataFormat) -> Optional[DataFormat]:
-    """The format that most lines speak for, when it is another one than `fmt`."""
+    """The format that most lines suggest, if it is not `fmt`."""
     tags = [sample.tag for sample in samples]
     outputs = [sample.output for sample in samples if sample.output]
     if fmt.separator is not None and _in_place(fmt, tags):
@@ -335,5 +335,5 @@ def _is_2016_tag(field: str) -> bool:
 
 
 def _are_words(tags: Sequence[str]) -> bool:
-    """More different fields in lower case, without separators, than a tag set has."""
+    """Are there more different lower-case fields without separators than a tag set has?"""
     return len(set(tags)) > 20 and most(lambda tag: re.search("[=,;]", tag) is None and tag != tag.upper(), tags)

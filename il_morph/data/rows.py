@@ -21,7 +21,7 @@ from il_morph.data.recognition import (
 from il_morph.errors import InputError
 
 TAB = "\t"
-ENOUGH_FOR_DOUBT = 10  # in fewer lines phrases with a comma are no reason to think of CSV
+ENOUGH_FOR_DOUBT = 10  # in fewer lines, phrases with a comma do not suggest CSV
 INPUT_NAMES = {"input", "source", "src", "lemma", "base", "base form", "citation form",
                "dictionary form", "headword", "stem"}
 OUTPUT_NAMES = {"output", "target", "tgt", "form", "inflected", "inflected form", "inflected_form", "inflection",
@@ -58,7 +58,7 @@ class FileRows:
 
 
 def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_alone: bool) -> FileRows:
-    """The rows of these lines, which are in this format if one is given; `words_alone`: one column may be all."""
+    """The rows of these lines, in this format if one is given. `words_alone`: there may be only one column."""
     delimiter = delimiter_of(lines, name, words_alone)
     rows = FileRows(name, [fields_of(line, delimiter, f"{name}, line {number}")
                            for number, line in enumerate(lines, start=1)], delimiter)
@@ -73,11 +73,11 @@ def fields_of(line: str, delimiter: str, where: str) -> list[str]:
     try:
         return next(csv.reader([line], delimiter=delimiter, strict=True)) or [""]
     except csv.Error:
-        raise InputError(f"{where}: the quotation marks do not match; each field may stand in two of them") from None
+        raise InputError(f"{where}: the quotation marks do not match; quote the whole field or nothing") from None
 
 
 def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
-    """A tab, unless there is none and each line has the same number of fields as CSV."""
+    """A tab, unless there is none and all lines have the same number of fields as CSV."""
     if any(TAB in line for line in lines):
         return TAB
     candidates = {delimiter: rows for delimiter, rows in ((each, csv_rows(lines, each)) for each in ",;") if rows}
@@ -96,7 +96,7 @@ def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
 
 
 def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
-    """The rows, if nearly all lines have the same number of fields, at least two; errors are another's to find."""
+    """The rows, if nearly all lines have the same number of fields, at least two. Errors are reported later."""
     rows = []
     for line in lines if delimiter in lines[0] else []:
         try:
@@ -117,7 +117,7 @@ def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def are_separated_by_blanks(lines: Sequence[str]) -> bool:
-    """Words and a column of tags in capitals, with as many blanks in each line."""
+    """Words and a column of tags in capitals, with the same number of blanks in each line."""
     rows = [line.split() for line in lines]
     if len(set(map(len, rows))) > 1 or len(rows[0]) < 2 or not is_clearly_csv(rows):
         return False
@@ -147,7 +147,7 @@ def without_header(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
 
 
 def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
-    """The columns that the first row names, if it is a header row: known names all over, unlike what is below."""
+    """The columns that the first row names, if it is a header row: it consists of known names and never recurs."""
     names = [field.strip().lower() for field in rows[0]]
     while len(names) > 2 and not names[-1]:
         names.pop()  # empty columns at the end have no name
@@ -163,7 +163,7 @@ def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
 
 
 def columns_with(words: Sequence[str], places: Sequence[int]) -> list[str]:
-    """The columns of words, and features at these places between them."""
+    """The columns of words, with features inserted at these places."""
     columns = list(words)
     for place in places:
         columns.insert(place, FEATURES)
@@ -173,7 +173,7 @@ def columns_with(words: Sequence[str], places: Sequence[int]) -> list[str]:
 # Empty columns at the end
 
 def without_empty_columns(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
-    """Leave out what is empty beyond the columns of the format, or beyond three (two where those are words)."""
+    """Drop empty fields beyond the columns of the format, or beyond three (two if those are words)."""
     width = len(fmt.columns) if fmt else 3
     shorter = [trimmed(row, width) for row in rows.rows]
     if fmt is None and usual_width(shorter) == 3 and not any(row[2] for row in shorter if len(row) == 3):

@@ -14,7 +14,7 @@ UNK = "<UNK>"  # a symbol of every vocabulary; no character looks like it, but a
 
 @dataclass(frozen=True)
 class Sample:
-    """One line of data; `tag` is the features field as it stands, `output` None when covered."""
+    """One line of data. `tag` is the unsplit features field; `output` is None if the line is covered."""
 
     input: str
     tag: str
@@ -29,7 +29,7 @@ class Sample:
 
 
 def refuse_unusable(sample: Sample, where: str) -> None:
-    """An InputError for reserved symbols, and for what is so long that it can only be a mistake."""
+    """An InputError for reserved symbols, and for fields too long to be anything but a mistake."""
     for symbol in RESERVED:
         if symbol in sample.input or symbol in (sample.output or ""):
             raise InputError(f"{where}: the symbol {symbol} is reserved by il-morph; "
@@ -37,10 +37,10 @@ def refuse_unusable(sample: Sample, where: str) -> None:
     for name, text in (("input", sample.input), ("features", sample.tag), ("output", sample.output or "")):
         if len(text) > LONGEST:
             raise InputError(f"{where[:200]}: the {name} has {len(text):,} characters, and il-morph takes "
-                             f"at most {LONGEST:,}; give one word on each line")
+                             f"at most {LONGEST:,}; give one word per line")
 
 
 def refuse_beyond_a_line(name: str, text: str) -> None:
-    """An InputError for what cannot stand in a column of a line: tabs, line ends, halves of characters."""
+    """An InputError for tabs, line ends and lone surrogates, which no column can contain."""
     if any(character in "\t\r\n" or "\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(f"the {name} {text!r} has a character that no line of data can have: take it out")
+        raise InputError(f"the {name} {text!r} contains a tab, a line end or a lone surrogate: remove it")

@@ -1,4 +1,4 @@
-"""Unicode forms and blanks: warned about, changed only on request."""
+"""Unicode forms and blanks: il-morph warns about them and changes them only on request."""
 from __future__ import annotations
 
 import unicodedata
@@ -27,14 +27,14 @@ def normalise(text: str, form: str) -> str:
 
 @dataclass
 class Letters:
-    """How often each letter that has two spellings is written as one character, and how often as several."""
+    """How often each letter with two spellings is written as one character, and how often as several."""
 
     composed: Counter = field(default_factory=Counter)
     decomposed: Counter = field(default_factory=Counter)
 
     @classmethod
     def of(cls, text: str) -> Letters:
-        """The letters of a text; their names are their composed forms."""
+        """The letters of a text, under their composed forms."""
         letters = cls()
         if not unicodedata.is_normalized("NFD", text):
             letters.composed.update({character: number for character, number in Counter(text).items()
@@ -53,7 +53,7 @@ def is_composed(character: str) -> bool:
 
 
 def decomposed_letters(text: str) -> Iterable[str]:
-    """The composed form of each letter that stands in the text with a mark of its own."""
+    """The composed form of each letter that is followed by a combining mark."""
     for letter, mark in zip(text, text[1:]):
         if mark > "\u02ff":
             composed = unicodedata.normalize("NFC", letter + mark)
@@ -62,12 +62,12 @@ def decomposed_letters(text: str) -> Iterable[str]:
 
 
 def warning_about_letters(name: str, letters: Letters) -> Optional[str]:
-    """A file that writes the same letter in two ways."""
+    """Warn of a file that spells the same letter in two ways."""
     return _two_spellings(letters, letters, f"{name} writes", "and")
 
 
 def warning_across(name: str, letters: Letters, other_name: str, others: Letters) -> Optional[str]:
-    """Two files that write the same letter in different ways, each in one."""
+    """Warn of two files that spell the same letter differently, each consistently."""
     if letters.spelled_otherwise(letters) or others.spelled_otherwise(others):
         return None
     return (_two_spellings(letters, others, f"{name} writes", f"and {other_name}")
@@ -85,13 +85,13 @@ def _two_spellings(one: Letters, other: Letters, who: str, and_who: str) -> Opti
 
 
 def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:
-    """Fields that begin or end with a blank, which is kept."""
+    """Warn of fields that begin or end with a blank."""
     found = [text for text in _fields(samples) if text[0].isspace() or text[-1].isspace()]
     return _kept(name, found, "begin or end with a blank, which is")
 
 
 def warnings_about_features(where: Callable[[int], str], bundles: Sequence[Sequence[str]]) -> list[str]:
-    """Features that are empty among others, and such as differ from others in blanks alone; `where` locates a line."""
+    """Warn of empty features, and of features that differ only in blanks; `where` locates a line."""
     known = {feature for bundle in bundles for feature in bundle if feature.strip()}
     doubled = {feature for feature in known if feature != feature.strip() and feature.strip() in known}
     empty = [index for index, bundle in enumerate(bundles) if len(bundle) > 1 and "" in bundle]
@@ -101,8 +101,8 @@ def warnings_about_features(where: Callable[[int], str], bundles: Sequence[Seque
         found.append(f"{where(empty[0])}: a feature is empty, and counts as one ({such_lines(empty)})")
     if blank:
         feature = next(feature for feature in bundles[blank[0]] if feature in doubled)
-        found.append(f"{where(blank[0])}: the feature {feature!r} is another one than {feature.strip()!r}, which there "
-                     f"is as well: they differ in blanks ({such_lines(blank)})")
+        found.append(f"{where(blank[0])}: the feature {feature!r} differs from {feature.strip()!r}, which also occurs, "
+                     f"only in blanks ({such_lines(blank)})")
     return found
 
 
@@ -111,7 +111,7 @@ def such_lines(indices: Sequence[int]) -> str:
 
 
 def warning_about_quotes(name: str, samples: Sequence[Sample]) -> Optional[str]:
-    """Fields of a tab-separated file in quotation marks, as spreadsheets write them."""
+    """Warn of quoted fields in a tab-separated file, as spreadsheets write them."""
     found = [text for text in _fields(samples) if text[0] == '"' == text[-1] and len(text) > 1]
     return _kept(name, found, "stand in quotation marks, which are")
 

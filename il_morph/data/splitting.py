@@ -18,7 +18,7 @@ from il_morph.files import STREAM, PathLike, read_bytes, refuse_to_overwrite, wr
 NAMES = ("train", "dev", "test")
 SHARES = (80.0, 10.0, 10.0)
 LEMMA, LINE = "lemma", "line"
-FEWEST = 10  # lines that are worth splitting
+FEWEST = 10  # lines worth splitting
 BYTE_ORDER_MARK = "\ufeff".encode("utf-8")
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Split:
-    """Which lines go where: the numbers of the samples of each part, in the order of the file."""
+    """The numbers of the samples of each part, in the order of the file."""
 
     by: str
     parts: dict[str, list[int]]
@@ -34,11 +34,11 @@ class Split:
 
 def split_samples(samples: Sequence[Sample], shares: Sequence[float] = SHARES, seed: int = 1,
                   by: Optional[str] = None, name: str = "the data") -> Split:
-    """Draw the parts: by lemma all samples with the same input stay together (the default where inputs repeat)."""
+    """Draw the parts. By lemma, samples with the same input stay together (the default if inputs repeat)."""
     lemmas = list(dict.fromkeys(sample.input for sample in samples))
     by = by or (LEMMA if len(lemmas) < len(samples) else LINE)
     if len(samples) < FEWEST:
-        raise InputError(f"{name} has {len(samples)} lines, too few to be split: give at least {FEWEST}")
+        raise InputError(f"{name} has {len(samples)} lines, too few to split: give at least {FEWEST}")
     if by == LEMMA and len(lemmas) < len(shares):
         raise InputError(f"{name} has only {len(lemmas)} different inputs, too few for {len(shares)} parts; "
                          "give more data, or split it with --split-by=line")
@@ -55,7 +55,7 @@ def groups_by_lemma(samples: Sequence[Sample]) -> list[list[int]]:
 
 
 def filled(groups: Sequence[list[int]], shares: Sequence[float]) -> list[list[int]]:
-    """Parts that come as near to their shares as the groups allow; none stays empty."""
+    """Fill the parts as close to their shares as the groups allow; none stays empty."""
     total = sum(map(len, groups))
     targets = [share * total / sum(shares) for share in shares]
     parts: list[list[int]] = [[] for _ in shares]
@@ -69,7 +69,7 @@ def filled(groups: Sequence[list[int]], shares: Sequence[float]) -> list[list[in
 
 @dataclass(frozen=True)
 class Splitting:
-    """How a file is to be split."""
+    """How to split a file."""
 
     shares: Sequence[float] = SHARES
     seed: int = 1
@@ -92,11 +92,11 @@ class SplitFile:
         return [self.data.samples[number] for number in self.split.parts[part]]
 
     def part(self, name: str) -> bytes:
-        """The lines of a part, with the bytes that they have in the file."""
+        """The lines of a part, byte for byte."""
         return part_of(self.content, self.data, self.split.parts[name])
 
     def refuse_others(self, force: bool) -> None:
-        """Files with the names of the parts are only overwritten when asked to, unless they are the parts."""
+        """Refuse to overwrite other files that have the names of the parts."""
         self._refuse_itself()
         self._refuse_other_split()
         for name, target in self.targets.items():
@@ -104,38 +104,38 @@ class SplitFile:
                 refuse_to_overwrite(target, force)
 
     def refuse_all(self, force: bool) -> None:
-        """The same, parts or not."""
+        """Refuse to overwrite any file that has the name of a part."""
         self._refuse_itself()
         self._refuse_other_split()
         for target in self.targets.values():
             refuse_to_overwrite(target, force)
 
     def _refuse_itself(self) -> None:
-        """No part takes the place of the whole."""
+        """No part overwrites the file itself."""
         for target in self.targets.values():
             if str(self.path) != STREAM and target.exists() and target.samefile(self.path):
-                raise InputError(f"{self.path} is the file that is to be split, and one of its parts would be written "
-                                 "over it; choose another folder")
+                raise InputError(f"{self.path} is the file to split, and one of its parts would overwrite it; "
+                                 "choose another folder")
 
     def _refuse_other_split(self) -> None:
-        """No part that an earlier split had and this one has not stays beside parts with its lines."""
+        """Refuse a part of an earlier split whose lines are now in other parts."""
         lines = {line for line in lines_of(self.content)[self.data.first_line - 1:] if line.strip()}
         for path in filter(os.path.isfile, self.others):
             if not lines.isdisjoint(lines_of(read_bytes(path))):
-                raise InputError(f"{path} is no part of this split but has lines of {self.data.name}, which are in the "
-                                 "other parts now; delete it or move it away, or choose another folder")
+                raise InputError(f"{path} is not a part of this split but has lines of {self.data.name} that are now "
+                                 "in other parts; delete or move it, or choose another folder")
 
     def write(self) -> None:
-        """Write the parts, and say so."""
+        """Write the parts and log them."""
         for name, target in self.targets.items():
             write_atomically(target, self.part(name))
         report(self.data, self.split, self.targets, self.seed)
         for path in filter(os.path.isfile, self.others):
-            log.warning("%s is no part of this split and stays as it is", path)
+            log.warning("%s is not a part of this split and stays as it is", path)
 
 
 def split_in_memory(path: PathLike, folder: PathLike, options: ReadOptions, splitting: Splitting) -> SplitFile:
-    """Split a file into parts that belong into a folder; a header row goes to each."""
+    """Split a file into parts for a folder; each gets the header row."""
     content = read_bytes(path)
     data = read_data(path, options, need_output=True, content=content)
     split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
@@ -164,14 +164,14 @@ def suffix_of(path: PathLike) -> str:
 
 
 def part_of(content: bytes, data: Data, numbers: Sequence[int]) -> bytes:
-    """The lines of these samples, below the header row if there is one."""
+    """The lines of these samples, after the header row if there is one."""
     lines = [line + b"\n" for line in lines_of(content)]
     header = lines[:data.first_line - 1]
     return b"".join([*header, *(lines[data.first_line - 1 + number] for number in numbers)])
 
 
 def lines_of(content: bytes) -> list[bytes]:
-    """As they are in the file, without what ends them and without a byte order mark."""
+    """The lines of a file, without line feeds and byte order mark."""
     if content.startswith(BYTE_ORDER_MARK):
         content = content[len(BYTE_ORDER_MARK):]
     return content.split(b"\n")
@@ -190,5 +190,5 @@ def folder_for(path: PathLike) -> Path:
     if str(path) == STREAM:
         raise InputError(f"{name_of(path)} has no name: give the folder for the parts as well")
     if not Path(path).name:
-        raise InputError(f"{path} is no file: give the one that is to be split")
+        raise InputError(f"{path} is not a file: give the file to split")
     return Path(path).with_name(f"{Path(path).stem}-split")

@@ -1,4 +1,4 @@
-"""Data in blocks, in constant memory: from a file in bulk, from a pipe or a terminal as the lines come in."""
+"""Data in blocks, in constant memory: files in bulk, pipes and terminals as lines come in."""
 from __future__ import annotations
 
 import os
@@ -21,7 +21,7 @@ LONGEST_LINE = 1 << 20  # bytes
 
 @dataclass(frozen=True)
 class DataStream:
-    """The data of a file or stream, block by block. How it is read is decided by the first block."""
+    """The data of a file or stream, block by block. The first block decides how it is read."""
 
     path: PathLike
     options: ReadOptions
@@ -37,7 +37,7 @@ class DataStream:
         try:
             return str(self.path) != STREAM and stat.S_ISREG(os.stat(self.path).st_mode)
         except OSError:
-            return True  # which is for opening it to say
+            return True  # opening it reports the error
 
     def __iter__(self) -> Iterator[Data]:
         first: Optional[Data] = None
@@ -50,7 +50,7 @@ class DataStream:
             yield data
 
     def _more(self, content: bytes, first: Data, start: int) -> Data:
-        """A block that is read as the first one was."""
+        """Read another block as the first one."""
         delimiter, width = first.rows.delimiter, len(first.format.columns)
         lines = split_lines(content, self.name, start)
         rows = FileRows(self.name, [trimmed(fields_of(line, delimiter, f"{self.name}, line {number}"), width)
@@ -67,7 +67,7 @@ class DataStream:
 
 
 def blocks_of_lines(path: PathLike) -> Iterator[bytes]:
-    """Whole lines; blank ones at the end of a block are kept for the next: at the end of all they do not count."""
+    """Blocks of whole lines. Blank lines at the end of a block move to the next block; the last block drops them."""
     rest, blocks = b"", 0
     for chunk in chunks_of(path):
         rest += chunk
@@ -77,13 +77,13 @@ def blocks_of_lines(path: PathLike) -> Iterator[bytes]:
             rest, blocks = rest[end:], blocks + 1
         if len(rest) - rest.rfind(b"\n") > LONGEST_LINE:
             raise InputError(f"{name_of(path)}: a line has more than {LONGEST_LINE:,} bytes; "
-                             "give one word on each line")
+                             "give one word per line")
     if rest.strip(b"\r\n") or not blocks:
         yield rest
 
 
 def chunks_of(path: PathLike) -> Iterator[bytes]:
-    """What can be read at once, at most a block: of a pipe or terminal what has come in."""
+    """What can be read at once, at most a block; from a pipe or terminal what has come in."""
     with ExitStack() as stack:
         try:
             stream = cast(BinaryIO, sys.stdin.buffer if str(path) == STREAM else stack.enter_context(open(path, "rb")))
@@ -97,13 +97,13 @@ def chunks_of(path: PathLike) -> Iterator[bytes]:
 
 
 def end_of_lines(content: bytes) -> int:
-    """Where the last whole line ends that is not blank; 0 if there is none."""
+    """The end of the last whole line that is not blank; 0 if there is none."""
     filled = content[:content.rfind(b"\n") + 1].rstrip(b"\r\n")
     return content.index(b"\n", len(filled)) + 1 if filled else 0
 
 
 def may_be_header(content: bytes, path: PathLike) -> bool:
-    """A single line that names columns waits for the next line, which shows if it is a header row."""
+    """May a single line be a header row? Only the next line shows whether it is."""
     if content.count(b"\n") > 1:
         return False
     line = decode(content, name_of(path)).rstrip("\r\n")

@@ -41,4 +41,6 @@ def _value(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
+    if isinstance(value, str) and not value.strip():
+        return f'"{value}"'
     return "–" if value is None else str(value)

@@ -87,11 +87,11 @@ class Decoder:
         nodes.parents[new], nodes.places[new], nodes.actions[new] = parents, places, actions
         self.kernels.decode(*self._step_arguments(nodes, bounds))
 
-    def _step_arguments(self, nodes: Nodes, bounds: np.ndarray) -> tuple:
+    def _step_arguments(self, nodes: Nodes, bounds: np.ndarray) -> tuple[np.ndarray, ...]:
         """What the kernels of decoder steps read and write."""
-        read = (nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.known,
-                self.arrays[self.table], self.arrays["decoder.actions"])
-        return nodes.states, bounds, self.layer.weights, read, (self.output, nodes.scores)
+        return (nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc,
+                nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.known,
+                self.arrays[self.table], self.arrays["decoder.actions"], self.output, nodes.scores)
 
     # rows
 
@@ -137,13 +137,12 @@ class Decoder:
         taken[:, 0] = candidates
         lengths, dropped, costs = np.ones(number, dtype=np.int64), np.zeros(number, dtype=bool), requests[0].costs
         spent, positions = costs[candidates], np.array([p for request in requests for p in request.positions])
-        firsts, ends = np.array([(self.encoder.place(sample, 0), self.encoder.instances[sample].end)
-                                 for sample in samples]).T
         self.kernels.roll_out(
-            *self._step_arguments(nodes, self.block),
-            (owners.copy(), positions, firsts[owners], ends[owners], limits[owners], owners),
-            (self.actions.valid, self.actions.reads, costs), (taken, lengths, spent, dropped),
-            np.array([request.bound for request in requests]), requests[0].tightens)
+            *self._step_arguments(nodes, self.block), owners.copy(), positions,
+            np.array([self.encoder.place(sample, 0) for sample in samples])[owners],
+            np.array([self.encoder.instances[sample].end for sample in samples])[owners], limits[owners], owners,
+            np.array([request.bound for request in requests]), requests[0].tightens, self.actions.valid,
+            self.actions.reads, costs, taken, lengths, spent, dropped)
         actions = [row[:length].tolist() for row, length in zip(taken, lengths.tolist())]
         rows = map(RolledOut, actions, spent.tolist(), dropped.tolist())
         return [list(islice(rows, len(request.actions))) for request in requests]

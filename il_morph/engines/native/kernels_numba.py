@@ -267,9 +267,7 @@ def coupled_gates(z, c0, p0, h, c, p, u, wc):
 
 
 @compiled
-def coupled_forward(nodes, bounds, layer):
-    z, h, c, p, u, parents = nodes
-    wh, wc = layer
+def coupled_forward(z, h, c, p, u, parents, bounds, wh, wc):
     rows = widest(bounds)
     h0, c0, p0 = rows_like(h, rows), rows_like(c, rows), rows_like(p, rows)
     for k in range(len(bounds) - 1):
@@ -297,9 +295,7 @@ def rows_like(array, rows):
 
 
 @compiled
-def coupled_backward(nodes, bounds, layer, dh, dc, dz, dp):
-    z, _, c, _, u, parents = nodes
-    wh, wc = layer
+def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp):
     size = c.shape[1]
     dh0 = np.empty((widest(bounds), size), dtype=np.float32)
     for k in range(len(bounds) - 2, -1, -1):
@@ -369,9 +365,7 @@ def vanilla_gates(z, c0, h, c, u):
 
 
 @compiled
-def vanilla_forward(nodes, bounds, layer):
-    z, h, c, _, u, parents = nodes
-    wh = layer[0]
+def vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc):
     rows = widest(bounds)
     h0, c0 = rows_like(h, rows), rows_like(c, rows)
     for k in range(len(bounds) - 1):
@@ -385,9 +379,7 @@ def vanilla_forward(nodes, bounds, layer):
 
 
 @compiled
-def vanilla_backward(nodes, bounds, layer, dh, dc, dz, dp):
-    z, _, c, _, u, parents = nodes
-    wh = layer[0]
+def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp):
     dh0 = np.empty((widest(bounds), c.shape[1]), dtype=np.float32)
     for k in range(len(bounds) - 2, -1, -1):
         first, last = bounds[k], bounds[k + 1]
@@ -414,39 +406,36 @@ def vanilla_gradient(gates, before, u, dh, dc, dz, parent_dc):
 
 
 @compiled
-def read_inputs(z, first, last, read):
-    places, projected, actions, table, known, embeddings, matrix = read
+def read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix):
     for n in range(first, last):
         action = actions[n]
         if not known[action]:
             table[action] = ZERO
             add_product_of_one(table[action], embeddings[action], matrix)
             known[action] = True
-        gates, position, before = z[n], projected[places[n]], table[action]
+        gates, position, read = z[n], projected[places[n]], table[action]
         for j in range(len(gates)):
-            gates[j] = position[j] + before[j]
+            gates[j] = position[j] + read[j]
 
 
 @compiled
-def decode(nodes, bounds, layer, read, classifier):
-    h, first, last = nodes[1], bounds[0], bounds[-1]
-    output, scores = classifier
-    read_inputs(nodes[0], first, last, read)
-    if layer[1].shape[1]:
-        coupled_forward(nodes, bounds, layer)
+def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores):
+    first, last = bounds[0], bounds[-1]
+    read_inputs(z, first, last, places, projected, actions, table, known, embeddings, matrix)
+    if wc.shape[1]:
+        coupled_forward(z, h, c, p, u, parents, bounds, wh, wc)
     else:
-        vanilla_forward(nodes, bounds, layer)
+        vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc)
     scores[first:last] = output[-1]
     add_product(scores[first:last], h[first:last], output[:-1])
 
 
 @compiled
-def roll_out(nodes, bounds, layer, read, classifier, candidates, facts, results, bound, tightens):
-    parents, places, actions, scores = nodes[5], read[0], read[2], classifier[1]
-    last, positions, firsts, ends, limits, owners = candidates
-    valid, moves, costs = facts
-    taken, lengths, spent, dropped = results
-    number, step = len(last), 0
+def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+             output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, valid_masks, moves, costs,
+             taken, lengths, spent, dropped):
+    number, step = len(nodes), 0
     going = np.empty(number, dtype=np.int64)
     while True:
         running = 0
@@ -463,14 +452,15 @@ def roll_out(nodes, bounds, layer, read, classifier, candidates, facts, results,
         first = number + step % 2 * number  # two blocks take turns
         for r in range(running):
             k = going[r]
-            parents[first + r], places[first + r] = last[k], firsts[k] + positions[k]
+            parents[first + r], places[first + r] = nodes[k], firsts[k] + positions[k]
             actions[first + r] = taken[k, lengths[k] - 1]
         bounds[0], bounds[1] = first, first + running
-        decode(nodes, bounds, layer, read, classifier)
+        decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+               output, scores)
         for r in range(running):
             k = going[r]
-            action = best_action(scores[first + r], valid[1 if positions[k] == ends[k] else 0])
-            last[k] = first + r
+            action = best_action(scores[first + r], valid_masks[1 if positions[k] == ends[k] else 0])
+            nodes[k] = first + r
             taken[k, lengths[k]] = action
             lengths[k] += 1
             positions[k] += moves[action]

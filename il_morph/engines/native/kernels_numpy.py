@@ -3,12 +3,6 @@
 The nodes of a recurrence are rows of arrays: a node is one step of one sequence, `parents` says which
 node it continues, and row −1 of h, c and p is zero, the state before the first step. Blocks of nodes
 that are computed together lie between neighbouring `bounds`; a node's parent is in an earlier block.
-Arrays that go together are plain tuples, which cost next to nothing as arguments of compiled functions:
-
-    nodes       z, h, c, p, u, parents
-    layer       wh, wc
-    read        places, projected, actions, table, known, embeddings, matrix
-    classifier  output, scores
 """
 
 from __future__ import annotations
@@ -80,9 +74,8 @@ def any_continue(parents: np.ndarray) -> bool:
     return bool((parents[0] if len(parents) == 1 else parents.max()) >= 0)
 
 
-def coupled_forward(nodes, bounds, layer) -> None:
+def coupled_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
     """All blocks between the bounds."""
-    (z, h, c, p, u, parents), (wh, wc) = nodes, layer
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
         new, before = slice(first, last), parents[first:last]
         if any_continue(before):
@@ -90,7 +83,7 @@ def coupled_forward(nodes, bounds, layer) -> None:
         coupled_gates(z[new], c[before], p[before], h[new], c[new], p[new], u[new], wc)
 
 
-def coupled_backward(nodes, bounds, layer, dh, dc, dz, dp) -> None:
+def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
     """From dh to dz and dp, the gradients of what goes into the gates: of z, and of p = c · wc.
 
     p reaches o of the same step and i of the next, so dp = [dzo | dzi of the children]. For a node:
@@ -99,7 +92,6 @@ def coupled_backward(nodes, bounds, layer, dh, dc, dz, dp) -> None:
         dzi = dc (g−c0) i (1−i)         dzg = dc i (1−g²)
         to its parent: dc += dc (1−i), dh += dz · wh′, dp += [0 | dzi]
     """
-    (z, _, c, _, u, parents), (wh, wc) = nodes, layer
     number = bounds[-1]
     i, g, o = parts(z[:number], 3)
     dzi, dzg, dzo = parts(dz, 3)
@@ -148,8 +140,7 @@ def vanilla_gates(z, c0, h, c, u) -> None:
     np.multiply(o, u, out=h)
 
 
-def vanilla_forward(nodes, bounds, layer) -> None:
-    (z, h, c, _, u, parents), (wh, _) = nodes, layer
+def vanilla_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
         new, before = slice(first, last), parents[first:last]
         if any_continue(before):
@@ -157,9 +148,8 @@ def vanilla_forward(nodes, bounds, layer) -> None:
         vanilla_gates(z[new], c[before], h[new], c[new], u[new])
 
 
-def vanilla_backward(nodes, bounds, layer, dh, dc, dz, dp) -> None:
+def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
     """dzo = dh u o (1−o); dc += dh o (1−u²); dzi = dc g i (1−i), dzf = dc c0 f (1−f), dzg = dc i (1−g²)."""
-    (z, _, c, _, u, parents), (wh, _) = nodes, layer
     number = bounds[-1]
     i, f, o, g = parts(z[:number], 4)
     dzi, dzf, dzo, dzg = parts(dz, 4)
@@ -196,54 +186,49 @@ VANILLA = Cell(vanilla_forward, vanilla_backward)
 # Decoder steps
 
 
-def decode(nodes, bounds, layer, read, classifier) -> None:
+def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+           output, scores) -> None:
     """Blocks whose nodes read rows of `projected` and of `table`, and their scores.
 
     The rows of `table`, actions times the decoder's columns, are computed when they are first read.
     """
-    (z, h, *_), (_, wc), (output, scores) = nodes, layer, classifier
-    places, projected, actions, table, known, embeddings, matrix = read
     new = slice(bounds[0], bounds[-1])
-    before = actions[new]
-    if not known[before].all():
-        table[before] = embeddings[before] @ matrix
-        known[before] = True
+    read = actions[new]
+    if not known[read].all():
+        table[read] = embeddings[read] @ matrix
+        known[read] = True
     z[new] = projected[places[new]]
-    z[new] += table[before]
-    (COUPLED if wc.shape[1] else VANILLA).forward(nodes, bounds, layer)
+    z[new] += table[read]
+    (COUPLED if wc.shape[1] else VANILLA).forward(z, h, c, p, u, parents, bounds, wh, wc)
     scores[new] = output[-1]
     add_product(scores[new], h[new], output[:-1])
 
 
-def roll_out(nodes, bounds, layer, read, classifier, candidates, facts, results, bound, tightens) -> None:
-    """The model finishes candidates greedily.
+def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+             output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, valid_masks, moves, costs,
+             taken, lengths, spent, dropped) -> None:
+    """The model finishes candidates greedily: row k of `taken`, whose first column they are.
 
-        candidates  last (the node each continues, at first one of the first nodes), positions (in the buffers, whose
-                    places begin with firsts and whose END is at ends), firsts, ends, limits, owners (the samples)
-        facts       valid, moves and costs of the actions
-        results     taken (row k is candidate k and what follows), lengths, spent, dropped
-
-    `bound` is what a candidate of each sample may spend.
+    `nodes` are the nodes they continue, the first ones of the arrays; `positions` those of the buffers, whose places
+    begin with `firsts` and whose END is at `ends`; `owners` the samples, each with a bound to what may be `spent`.
     """
-    parents, (places, _, actions, *_), scores = nodes[-1], read, classifier[-1]
-    last, positions, firsts, ends, limits, owners = candidates
-    (valid, moves, costs), (taken, lengths, spent, dropped) = facts, results
-    rows = np.arange(len(last))
+    rows = np.arange(len(nodes))
     for step in range(taken.shape[1]):
         running = (taken[rows, lengths - 1] != END) & ~dropped & (lengths <= limits)
         dropped |= running & (spent > bound[owners])
         going = np.flatnonzero(running & ~dropped)
         if not len(going):
             return
-        first = (1 + step % 2) * len(last)  # two blocks take turns
+        first = (1 + step % 2) * len(nodes)  # two blocks take turns
         new = slice(first, first + len(going))
-        parents[new], places[new] = last[going], firsts[going] + positions[going]
+        parents[new], places[new] = nodes[going], firsts[going] + positions[going]
         actions[new] = taken[going, lengths[going] - 1]
         bounds[:] = new.start, new.stop
-        decode(nodes, bounds, layer, read, classifier)
+        decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
+               output, scores)
         at_end = (positions[going] == ends[going]).astype(np.int64)
-        best = np.where(valid[at_end], scores[new], -np.inf).argmax(axis=1)
-        last[going] = np.arange(new.start, new.stop)
+        best = np.where(valid_masks[at_end], scores[new], -np.inf).argmax(axis=1)
+        nodes[going] = np.arange(new.start, new.stop)
         taken[going, lengths[going]] = best
         lengths[going] += 1
         positions[going] += moves[best]

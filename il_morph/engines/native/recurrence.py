@@ -30,11 +30,6 @@ class Nodes:
         self.dtype, self.number, self.capacity = dtype, 0, 0
         self._grow(16)
 
-    @property
-    def states(self) -> tuple[np.ndarray, ...]:
-        """What the kernels of a cell read and write."""
-        return self.z, self.h, self.c, self.p, self.u, self.parents
-
     def clear(self) -> None:
         self.number = 0
 
@@ -66,7 +61,6 @@ class Recurrence:
         self.name, self.scratch, self.cell = name, scratch, kernels.VANILLA if vanilla else kernels.COUPLED
         self.wh = arrays[f"{name}.h"]
         self.wc = arrays.get(f"{name}.c", np.empty((len(self.wh), 0), dtype=self.wh.dtype))
-        self.weights = self.wh, self.wc
         self.nodes = self.new_nodes(scores)
 
     def new_nodes(self, scores: int) -> Nodes:
@@ -75,7 +69,8 @@ class Recurrence:
 
     def run(self, bounds: np.ndarray) -> None:
         """Compute the nodes of these blocks, whose z holds what the input contributes."""
-        self.cell.forward(self.nodes.states, bounds, self.weights)
+        n = self.nodes
+        self.cell.forward(n.z, n.h, n.c, n.p, n.u, n.parents, bounds, self.wh, self.wc)
 
     def no_gradient(self) -> np.ndarray:
         """A zero gradient of h: a row for each node, and a last one for the state before the first step."""
@@ -87,7 +82,7 @@ class Recurrence:
         dc = self.no_gradient()
         dz = self.scratch.zeros(number + 1, self.wh.shape[1])
         dp = self.scratch.zeros(number + 1, self.wc.shape[1])
-        self.cell.backward(n.states, bounds, self.weights, dh, dc, dz, dp)
+        self.cell.backward(n.z, n.c, n.u, n.parents, bounds, self.wh, self.wc, dh, dc, dz, dp)
         factors = {f"{self.name}.h": (self.scratch.take(n.h, n.parents[:number]), dz[:number])}
         if dp.shape[1]:
             factors[f"{self.name}.c"] = n.c[:number], dp[:number]
