@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Numbers = Optional[Union[str, int, Iterable[int]]]  # "1-3" and "4,10" or [4, 10]
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 __all__ = ["InputError", "evaluate", "load", "train"]
 
 

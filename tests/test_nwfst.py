@@ -622,6 +622,7 @@ def test_settings_that_it_does_not_have_are_refused(flags, complaint, data, tmp_
 
 def test_features_are_refused(data, tmp_path, capsys):
     assert "reads no features" in error_of(capsys, *nwfst(data, tmp_path / "r", "--sigm2017format", layout=""))
+    assert "reads no features" in error_of(capsys, *nwfst(data, tmp_path / "r", layout="")).splitlines()[-1]
 
 
 def test_more_than_one_hypothesis_is_refused(data, tmp_path, capsys):

@@ -3,9 +3,9 @@
 Usage:
   il-morph run [options] TABLE [-- TRAIN-OPTIONS...]
 
-Without options: the whole table with the settings of the paper. Starting again continues.
-TRAIN-OPTIONS go to il-morph train and take precedence over those of the table; what the name
-of a run's folder says (model, seed) and what is set for each run is chosen with options.
+Without options it trains the whole table with the paper's settings. After an interruption the same
+command goes on. TRAIN-OPTIONS go to il-morph train and override those of the table; models, seeds
+and whatever else differs between runs are options of this command.
 
 Arguments:
   TABLE  sigmorphon2016, sigmorphon2017, celex or lemmatization; `il-morph run TABLE --help`
@@ -15,13 +15,13 @@ Options:
   --data=DIR               the data, laid out as by bin/fetch_data.sh (default data/TABLE)
   --results=DIR            where runs, ensembles and table go (default results/TABLE)
   --setting=a,b            some of the settings of the table
-  --models=a,b             some of its models, variants that are not in the paper included
+  --models=a,b             some of its models, or variants that are not in the paper
   --languages=x,y          some of its languages
-  --tasks=x,y              the same, as CELEX calls them
+  --tasks=x,y              the same; CELEX has tasks
   --folds=0,1              some of its folds
   --seeds=1,2              seeds (default those of the paper)
-  --engine=NAME            what trains: dynet or native (default: that of il-morph train); systems that
-                           one of them alone trains are trained by it
+  --engine=NAME            dynet or native (default: as for il-morph train); a system that only one engine
+                           trains is trained with that engine
   --jobs=N                 runs at a time (default the number of cores; with --slurm no limit)
   --slurm                  submit to Slurm: one job array, and one job for ensembles and table
   --sbatch-options=WORDS   more options for sbatch, for example "--partition=cpu --mem=4G"

@@ -1,8 +1,8 @@
 """Train a model, keep the one with the best dev accuracy, decode and score dev and test data.
 
 Examples:
-  il-morph train swedish.tsv results                             one file: it is split into 80, 10 and 10 percent
-  il-morph train --test-path=test.tsv train.tsv dev.tsv results  files of one's own
+  il-morph train swedish.tsv results                             one file, split into 80, 10 and 10 percent
+  il-morph train --test-path=test.tsv train.tsv dev.tsv results  your own split
   il-morph train --seeds=1-5 --jobs=2 train.tsv dev.tsv results  five models, two at a time, and their vote
 
 Usage:
@@ -10,23 +10,22 @@ Usage:
   il-morph train [options] FILE RESULTS-PATH
 
 The flags that matter most:
-  --model=NAME              preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a, and of cited systems
+  --model=NAME              a preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a, or a cited system:
                             ha-2017, soft, hacm, haem-2017, nwfst; explicit flags win (default ca-r)
-  --test-path=FILE          decode this file as well; its outputs may be missing
-  --seeds=LIST              a model for each of these seeds, 1-5 for example, in RESULTS-PATH/1 and so on; their vote,
-                            mean and standard deviation are in RESULTS-PATH. The same command goes on where it was
-                            interrupted
-  --engine=NAME             dynet, or native: without DyNet, several times as fast with Numba, goes on where it was
-                            interrupted; one layer, no --mlp, no --dropout (default dynet where it is installed)
-  --epochs=N                most epochs (default 50)
+  --test-path=FILE          decode this file, too; its outputs may be missing
+  --seeds=LIST              train a model for each seed, for example 1-5, in RESULTS-PATH/1 and so on; RESULTS-PATH gets
+                            their vote, mean and standard deviation. After an interruption the same command goes on
+  --engine=NAME             dynet, or native: needs no DyNet, is several times as fast with Numba and goes on after an
+                            interruption; one layer, no --mlp, no --dropout (default dynet where it is installed)
+  --epochs=N                maximum number of epochs (default 50)
 
-Without flags it trains the paper's CA-R with the paper's settings. What is on by default can be
-switched off: --no-pos-emb. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{dev,test}.predictions,
+Without flags it trains the paper's CA-R with the paper's settings. --no-... switches off what is on
+by default: --no-pos-emb. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{dev,test}.predictions,
 f.beam4.{dev,test}.predictions and an .eval beside each, and the parts of FILE.
 
 Options:
   --jobs=N                  with --seeds: trainings at a time (default the number of cores)
-  --reload-path=PATH        start from this f.model (or results folder); its network settings are taken over
+  --reload-path=PATH        start from this f.model (or results folder), with its network settings
   --force                   overwrite the results of a finished run
   --mode=MODE               il (imitation learning), mle (gold sequences of an aligner), mrt (minimum risk), rl
                             (REINFORCE), or eval (decode with the model of --reload-path) (default il)
@@ -38,105 +37,104 @@ Engine:
   --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
 
 Data:
-  --split-by=UNIT           of FILE: lemma (all lines with the same input go to the same part) or line; lemma if not
-                            given and an input comes more than once, else line. With --test-path the parts are 90 and
-                            10 percent
-  --split-seed=N            of FILE: what the draw of its parts depends on (default 1)
-  (default)                 the columns of TRAIN-PATH are recognised, and it is said how they are read; what is
-                            doubtful is refused
+  --split-by=UNIT           how to split FILE: lemma (lines with the same input stay together) or line; if not given,
+                            lemma where inputs repeat, else line. With --test-path the parts are 90 and 10 percent
+  --split-seed=N            seed for splitting FILE (default 1)
+  (default)                 il-morph recognises the columns of TRAIN-PATH and says how it reads them; it refuses
+                            ambiguous data
   --sigm2017format          columns are input, output, features;separated;by;semicolons
   --no-feat-format          columns are input, anything, output, or input, output: no features
-  --columns=LIST            the columns, for example input,features,output; - is one to be ignored
+  --columns=LIST            the columns, for example input,features,output; - ignores a column
   --feature-separator=X     what separates features, for example ";" (recognised if not given)
-  --unicode=FORM            as-is, or nfc or nfd to normalise all data so; kept with the model, whose inputs `il-morph
-                            predict` then normalises, too (default as-is)
+  --unicode=FORM            as-is, or nfc or nfd: normalise all data to this form, and the inputs of `il-morph predict`
+                            as well (default as-is)
   --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
                             model (default: none, each character is a symbol)
   --output-separator=X      the separator between the symbols of outputs, for example phonemes
 
 Network:
-  --architecture=NAME       transducer, that of the paper; or one of a cited system, for --mode=mle: soft (soft
+  --architecture=NAME       transducer, as in the paper; or, with --mode=mle, a cited one: soft (soft
                             attention), hacm (hard attention that copies), haem-2017 (edits that read what was
-                            written, deleted and done), nwfst (a lattice of edits with neural weights, which reads no
-                            features and has a best path at any width of the beam) (default transducer)
+                            written, deleted and done), nwfst (a lattice of edits with neural weights; no features, no
+                            beam) (default transducer)
   --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END) or hard (STEP, write, END; not
                             with --mode=il) (default haem)
   --input=N                 size of character embeddings (default 100)
   --feat-input=N            size of feature embeddings; 0 is a bag of features (default 20)
-  --action-input=N          size of action embeddings; with --param-tying that of --input (default 100)
-  --pos-emb                 the first feature has an embedding table of its own (default, but for --no-feat-format)
-  --no-pos-emb              the first feature is a feature like the others
+  --action-input=N          size of action embeddings; with --param-tying the same as --input (default 100)
+  --pos-emb                 the first feature has its own embedding table (default, except with --no-feat-format)
+  --no-pos-emb              treat the first feature like the rest
   --avm-feat-format         one slot for each attribute of attribute=value features
   --enc-hidden=N            size of each encoder LSTM (default 200)
   --dec-hidden=N            size of the decoder LSTM (default 200)
   --enc-layers=N            layers of each encoder LSTM (default 1)
   --dec-layers=N            layers of the decoder LSTM (default 1)
   --vanilla-lstm            DyNet's VanillaLSTM instead of the coupled LSTM with peepholes
-  --mlp=N                   size of a hidden layer before the classifier; 0 is none (default 0)
-  --nonlin=NAME             its non-linearity: ReLU or tanh (default ReLU)
+  --mlp=N                   size of a hidden layer before the classifier; 0: no such layer (default 0)
+  --nonlin=NAME             non-linearity of that layer: ReLU or tanh (default ReLU)
   --lucky-w=X               with --feat-input=0: weight of a feature that is present (default 55)
   --tag-wraps=WRAPS         both (BEGIN and END around the input) or close (END alone) (default both)
   --param-tying             characters and insertions share their embeddings (default)
-  --no-param-tying          they have tables of their own
+  --no-param-tying          each has its own table
 
 Training:
   --optimization=NAME       ADADELTA, ADAM, SGD, MOMENTUM or ADAGRAD (default ADADELTA)
-  --learning-rate=X         learning rate; with ADADELTA a factor of its updates. 0 is the optimiser's own: ADADELTA 1,
-                            ADAM 0.0005, SGD 0.1, MOMENTUM 0.01, ADAGRAD 0.1 (default 0)
+  --learning-rate=X         learning rate; ADADELTA: a factor for its updates. 0: the optimiser's default (ADADELTA 1,
+                            ADAM 0.0005, SGD 0.1, MOMENTUM 0.01, ADAGRAD 0.1) (default 0)
   --lr-schedule=NAME        constant; warmup-decay: the rate rises linearly, then falls with the square root of time; or
                             plateau: it falls when the dev accuracy stops improving (default constant)
   --lr-warmup=X             warmup-decay: epochs in which the rate rises (default 1)
   --lr-decay=X              plateau: factor of the rate (default 0.5)
   --lr-patience=N           plateau: epochs without improvement before the rate falls (default 5)
-  --patience=N              stop after N epochs without improvement (default 10); with --reload-path the
-                            model it starts from does not count
+  --patience=N              stop after N epochs without improvement, not counting the model of --reload-path
+                            (default 10)
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
-  --pick-ties=NAME          which of several best epochs is kept: earlier or later (default earlier)
-  --trials=N                train so many times from different seeds and keep the best model on dev data (default 1)
-  --sample-order=NAME       shuffled in each epoch, or length: by that of the inputs (default shuffled)
-  --batch-size=N            samples in one update (default 1)
+  --pick-ties=NAME          of equally good epochs keep the earlier or the later one (default earlier)
+  --trials=N                train N times from different seeds and keep the model that is best on dev data (default 1)
+  --sample-order=NAME       shuffled in each epoch, or length: short inputs first (default shuffled)
+  --batch-size=N            samples per update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
   --l2=X                    penalty on the norms of the weight matrices (default 0)
 
 Decoding:
   --decbatch-size=N         inputs decoded at once (default 512)
-  --beam-width=N            beam for the dev accuracy of each epoch; 0 is greedy (default 0)
-  --beam-widths=N,N         beams of the final decoding; 0 is none (default 4)
+  --beam-width=N            beam for dev accuracy after each epoch; 0: greedy (default 0)
+  --beam-widths=N,N         beams for the final decoding; 0: greedy only (default 4)
 
 Imitation learning:
   --il-loss=NAME            nll, softmax-margin or mse (default nll)
   --il-decay=NAME           roll-in schedule: inverse-sigmoid or exponential (default inverse-sigmoid)
-  --il-k=X                  its k; between 0 and 1 for exponential (default 12, exponential 0.9)
-  --il-tforcing-epochs=N    epochs with expert roll-ins alone at the start, before the schedule (default 0)
-  --il-rules=NAME           paper, or program: the four small rules of the authors' program that the paper does not
-                            have (default paper)
-  --il-rollin=NAME          which of the expert's actions is taken: best or uniform (default best)
+  --il-k=X                  k of the schedule; between 0 and 1 for exponential (default 12, exponential 0.9)
+  --il-tforcing-epochs=N    epochs of pure expert roll-ins before the schedule starts (default 0)
+  --il-rules=NAME           paper, or program: with the four small rules that only the authors' program has
+                            (default paper)
+  --il-rollin=NAME          which optimal action to follow: best or uniform (default best)
   --il-beta=X               probability of expert roll-outs (default 0.5)
   --il-global-rollout       one draw for the whole sequence (default)
   --no-il-global-rollout    one draw for each step
   --il-rollout-loss=NAME    cost of a model roll-out: edits, or distance (5 x distance + edits) (default edits)
   --il-optimal-oracle       the expert remembers which characters of the output are errors (default)
   --no-il-optimal-oracle    its place in the target is the length of the output, right or wrong
-  --il-bias-inserts         in half of the steps an insertion costs no more than the COPY it could be
+  --il-bias-inserts         in half of the steps an insertion costs no more than the COPY it could replace
 
 Gold sequences (mle, mrt, and mle before other modes):
   --align-smart             Chinese-restaurant-process aligner (default)
   --align-cls               longest common substring in register
   --align-dumb              the shorter string padded on the right
   --iterations=N            iterations of --align-smart (default 150)
-  --try-reverse             align the reversed strings too and keep what copies more
+  --try-reverse             also align the reversed strings and keep the direction with more copies
   --mle-loss=NAME           loss of a sequence: mean or sum over its actions (default mean)
   --pretrain-epochs=N       train with mle for N epochs first
-  --pretrain-until=X        train with mle first until this share (0 to 1) of training samples comes out right
+  --pretrain-until=X        train with mle first until this share (0 to 1) of training samples is right
   --pretrain-dropout=X      --dropout of that phase (default 0)
 
 Minimum risk and REINFORCE:
   --sample-size=N           sequences sampled for each sample (default 20)
   --alpha=X                 mrt: sharpness of the distribution over sequences (default 1)
-  --beta=X                  factor of the distance: in the risk (mrt), in the reward (rl) (default 1)
+  --beta=X                  factor for the distance in the risk (mrt) or reward (rl) (default 1)
   --mrt-action-cost=X       mrt: share of the action cost in the risk, 0.2 in CA-MRT-A (default 0)
   --no-baseline             rl: centred and scaled rewards instead of the greedy baseline
-  --scale-negative=X        rl: factor of negative advantages (default 1)
+  --scale-negative=X        rl: factor for negative advantages (default 1)
 """
 
 from __future__ import annotations

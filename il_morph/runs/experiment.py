@@ -25,7 +25,7 @@ from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
 from il_morph.runs.results_folder import ResultsFolder
-from il_morph.runs.rules import checked_engine
+from il_morph.runs.rules import check_reloaded, checked_engine
 from il_morph.runs.spec import RunSpec
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.clock import Clock
@@ -60,11 +60,14 @@ def run(spec: RunSpec, command: Sequence[str] = ()) -> None:
 
 
 def prepare(spec: RunSpec) -> Prepared:
-    """Read the model to start from, check what is asked for against it, then read the data."""
+    """Read the model to start from and the data, check what is asked for against them, then build the vocabulary."""
     reloaded = load_model(spec.reload_path) if spec.reload_path is not None else None
-    engine = checked_engine(spec, reloaded.vocabulary.settings if reloaded else None)
+    if reloaded:
+        check_reloaded(spec, reloaded.vocabulary.settings)
     parts, split = _read(spec, reloaded)
-    vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(_settings(spec, parts), parts)
+    settings = reloaded.vocabulary.settings if reloaded else _settings(spec, parts)
+    engine = checked_engine(spec, settings)
+    vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(settings, parts)
     vocabulary.symbols = vocabulary.symbols.covering(parts.train)
     report_unseen(vocabulary, parts)
     if spec.training.mode != "eval":

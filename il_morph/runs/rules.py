@@ -1,8 +1,6 @@
 """What is allowed: every rule about a run that takes more than one value, asked before anything is built."""
 from __future__ import annotations
 
-from typing import Optional
-
 from il_morph.data.formats import format_named
 from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
@@ -37,14 +35,24 @@ def check_seeds(spec: RunSpec) -> None:
                          f"of {STREAM}")
 
 
-def checked_engine(spec: RunSpec, reloaded: Optional[ModelSettings]) -> Engine:
-    """The engine of a run, when the settings of the model it starts from are known; it is not started yet."""
-    if reloaded:
-        _check_reloaded(spec, reloaded)
+def check_reloaded(spec: RunSpec, model: ModelSettings) -> None:
+    """What is asked for must not contradict the model of --reload-path."""
+    for name, value in spec.network.items():
+        trained = getattr(model, name)
+        if trained != value and name == "format":
+            raise InputError(f"the model {spec.reload_path} reads the {trained} format ({format_named(trained).flag}), "
+                             f"not {value} ({format_named(value).flag}): choose the format of the model")
+        if trained != value:
+            asked, quote = flag(name, value).split("=")[0], '"' if name in SEPARATORS else ""
+            raise InputError(f"{asked}: the model {spec.reload_path} was trained with {quote}{trained}{quote}, not "
+                             f"{quote}{value}{quote}; leave it out, or the --model that sets it")
+
+
+def checked_engine(spec: RunSpec, model: ModelSettings) -> Engine:
+    """The engine that trains this model, which is all known once the data was read. It is not started yet."""
     asked = spec.engine, spec.dynet_mem or DYNET_MEMORY, bool(spec.dynet_autobatch)
     if spec.training.mode == "eval":
         return engine_named(*asked)
-    model = reloaded or ModelSettings(**spec.network)
     _check_objective(spec, model)
     engine = choose_engine(model, *asked)
     engine.refuse(model, spec.training)
@@ -93,19 +101,6 @@ def _check_schedule(spec: RunSpec) -> None:
     if training.trials > 1 and len(phases_of(training)) != training.trials:
         raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one before "
                          "it: leave out one of them, or give the trials a trained model with --reload-path")
-
-
-def _check_reloaded(spec: RunSpec, model: ModelSettings) -> None:
-    """What is asked for must not contradict the model of --reload-path."""
-    for name, value in spec.network.items():
-        trained = getattr(model, name)
-        if trained != value and name == "format":
-            raise InputError(f"the model {spec.reload_path} reads the {trained} format ({format_named(trained).flag}), "
-                             f"not {value} ({format_named(value).flag}): choose the format of the model")
-        if trained != value:
-            asked, quote = flag(name, value).split("=")[0], '"' if name in SEPARATORS else ""
-            raise InputError(f"{asked}: the model {spec.reload_path} was trained with {quote}{trained}{quote}, not "
-                             f"{quote}{value}{quote}; leave it out, or the --model that sets it")
 
 
 def _check_objective(spec: RunSpec, model: ModelSettings) -> None:
