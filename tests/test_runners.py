@@ -239,6 +239,13 @@ def test_a_mode_is_no_model():
     assert " --mode=mle " in command and " --model=ca-d " in command
 
 
+def test_a_flag_that_another_begins_with_is_not_taken_for_it():
+    """--input is not short for --input-separator, which a table does not take."""
+    command, = dry_run("sigmorphon2016", "--models=ca-d", "--languages=german", "--seeds=1", "--", "--input=8")
+    assert " --input=8 " in command
+    assert "--input-s after -- contradicts" in refusal("sigmorphon2016", "--dry-run", "--", "--input-s=x")
+
+
 def test_missing_data_is_named_before_anything_starts(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     gold_path("sigmorphon2016", tmp_path / "data", "german", part="dev").unlink()

@@ -141,8 +141,9 @@ def refuse_contradictions(train_options: Sequence[str]) -> None:
     """What tells runs apart, and what is set for each of them, cannot be the same for all. Flags may be shortened."""
     if {"-h", "--help"} & {*train_options}:
         raise InputError("--help after -- trains nothing: `il-morph train --help` shows the flags of train")
+    flags = set(re.findall(r"^  (--[\w-]+)", train.__doc__ or "", re.M))
     for given in (option.split("=")[0] for option in train_options if re.match(r"--\w", option)):
-        meant = [flag for flag in SET_FOR_EACH_RUN if flag.startswith(given) and given != "--mode"]
+        meant = [flag for flag in SET_FOR_EACH_RUN if flag == given or given not in flags and flag.startswith(given)]
         if meant:
             raise InputError(f"{given} after -- contradicts what is set for each run: {SET_FOR_EACH_RUN[meant[0]]}")
 
