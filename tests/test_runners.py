@@ -676,7 +676,7 @@ def processes_of(folder):
 def test_ctrl_c_ends_the_children(tmp_path, number, code):
     make_data("sigmorphon2016", tmp_path / "data")
     process = start_script(tmp_path, *SELECTION, "--seeds=1,2", "--jobs=2", *ENDLESS)
-    wait_until(lambda: len(list(tmp_path.glob("results/**/f.log"))) == 2)
+    wait_until(lambda: len(list(tmp_path.glob("results/**/f.log"))) == 2, process)
     os.kill(process.pid, number)
     assert process.wait() == code
     assert "the same command continues" in process.stderr.read()
@@ -717,7 +717,7 @@ def test_a_run_that_outlived_its_script_is_waited_for(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     options = ["--models=ca-d", "--languages=german", "--seeds=1", "--", "--epochs=40", "--patience=40", *SMALL[3:]]
     process = start_script(tmp_path, *options)
-    wait_until(lambda: journal(tmp_path, "start"))
+    wait_until(lambda: journal(tmp_path, "start"), process)
     os.kill(process.pid, signal.SIGKILL)
     done = run_script(tmp_path, "sigmorphon2016", *options)
     assert done.returncode == 0 and "1 of 1 done" in done.stderr
@@ -730,7 +730,7 @@ def test_kill_9_of_the_script_alone_then_continuing(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     options = [*SELECTION, "--seeds=1,2", "--jobs=2", *SMALL]
     process = start_script(tmp_path, *options)
-    wait_until(lambda: len(journal(tmp_path, "start")) >= 2)
+    wait_until(lambda: len(journal(tmp_path, "start")) >= 2, process)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     done = run_script(tmp_path, "sigmorphon2016", *options)
@@ -743,7 +743,7 @@ def test_kill_9_of_the_script_alone_then_continuing(tmp_path):
 def test_kill_9_of_a_training_is_told_and_mended_by_the_next_start(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     process = start_script(tmp_path, "--models=ca-d", "--languages=german", "--seeds=1", *ENDLESS)
-    wait_until(lambda: list(tmp_path.glob("results/**/f.log")))
+    wait_until(lambda: list(tmp_path.glob("results/**/f.log")), process)
     training, = [pid for pid in processes_of(tmp_path) if pid != process.pid]
     os.kill(training, signal.SIGKILL)
     told = process.communicate()[1]
@@ -801,7 +801,7 @@ def test_signals_that_are_ignored_stay_ignored(tmp_path):
         ["nohup", script("sigmorphon2016"), "--data", tmp_path / "data", "--results", tmp_path / "results", *SELECTION,
          "--seeds=1", *SMALL], env=environment(tmp_path), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: journal(tmp_path, "start"))
+    wait_until(lambda: journal(tmp_path, "start"), process)
     os.kill(process.pid, signal.SIGHUP)
     told = process.communicate()[1]
     assert process.returncode == 0 and "2 of 2 done" in told

@@ -177,8 +177,8 @@ def flag(name: str, value: Any = True) -> str:
         return f"--align-{value}"
     if isinstance(value, bool):
         return flag_of(name) if value else f"--no-{flag_of(name)[2:]}"
-    listed = value if isinstance(value, tuple) else (value,)
-    return f"{flag_of(name)}={','.join(map(_shown, listed)) or 0}"  # no beam widths are written 0
+    listed = (value or (0,)) if isinstance(value, tuple) else (value,)  # no beam widths are written 0
+    return f"{flag_of(name)}={','.join(map(_shown, listed))}"
 
 
 def flag_of(name: str) -> str:
