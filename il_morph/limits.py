@@ -9,7 +9,7 @@ import mmap
 MEGABYTE = 2**20
 LIBRARIES = 160 * MEGABYTE  # what NumPy and its OpenBLAS take when they are imported, at least
 PRODUCTS = 48 * MEGABYTE  # what OpenBLAS takes for its first large product, at least
-COMPILER = 320 * MEGABYTE  # what Numba takes with all that it compiles, and some to work with
+COMPILER = 448 * MEGABYTE  # what Numba takes with all that it compiles, and some to work with
 PRODUCT_SIZE = 512  # of a product that is large
 
 
