@@ -139,9 +139,9 @@ def test_eight_clients_at_once_get_right_answers(server):
 
 @pytest.mark.parametrize("question, message", [
     ({"input": 7}, "input must be a string"), ({"input": "a", "n": 0}, "n must be a whole number"),
-    ({"input": "a", "n": "4"}, "n must be a whole number"), ({"input": "a\tb"}, "no line of data"),
+    ({"input": "a", "n": "4"}, "n must be a whole number"), ({"input": "a\tb"}, "a tab, a line end"),
     ({"input": "a", "model": "other"}, "there is no model 'other'; choose one of words, plain"),
-    ({"input": "⟪"}, "reserved"), ({"input": "w" * 1001}, "1,001 characters"), ({"input": "\ud800"}, "no line of data"),
+    ({"input": "⟪"}, "reserved"), ({"input": "w" * 1001}, "1,001 characters"), ({"input": "\ud800"}, "lone surrogate"),
     ({"input": "a", "model": "plain", "features": "V"}, "reads no features"),
 ])
 def test_a_question_that_makes_no_sense_is_an_error_that_says_so(server, question, message):

@@ -29,6 +29,7 @@ OTHER_VALUES = {
     "--model": "ca-d", "--test-path": "x", "--reload-path": "x", "--verbose": "1", "--dynet-seed": "3",
     "--dynet-mem": "99", "--dynet-autobatch": "1", "--engine": "native", "--beam-widths": "2,3",
     "--columns": "output,input", "--feature-separator": "|", "--split-by": "line", "--split-seed": "7",
+    "--input-separator": " ", "--output-separator": "|",
 }
 OF_SEEDS = {"--seeds", "--jobs"}  # tested in test_seeds.py
 
@@ -72,6 +73,8 @@ def test_the_usage_text_says_the_default_that_is_declared(name):
     said = re.search(r"\(default ?([^,)]*)", text)
     if isinstance(default, bool):
         assert bool(said) == default
+    elif default == "":
+        assert said[1] == "none"
     elif default or not isinstance(default, (int, float)) or said:
         shown = ",".join(map(str, default)) if isinstance(default, tuple) else default
         assert said[1] == (f"{shown:g}" if isinstance(shown, float) else str(shown))

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments, refuse_empty
-from il_morph.commands.streams import AT_ONCE, answer, way_for
+from il_morph.commands.streams import AT_ONCE, answer, options_for
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
@@ -106,7 +106,7 @@ def run(argv: list[str]) -> int:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
-    stream = DataStream(source, way_for(args, predictor))
+    stream = DataStream(source, options_for(args, predictor))
     answer(stream, target, predictor, lambda fmt, samples: request.answered(predictor, fmt, samples),
            max(AT_ONCE, request.batch_size))
     return 0

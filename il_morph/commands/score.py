@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from il_morph.commands.arguments import integer, parse_arguments, refuse_empty
-from il_morph.commands.streams import answer, way_for
+from il_morph.commands.streams import answer, options_for
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
 from il_morph.files import STREAM, refuse_to_overwrite
@@ -85,7 +85,7 @@ def run(argv: list[str]) -> int:
     predictor = load_predictor([args["MODEL"]], AVERAGE)
     assert isinstance(predictor, Predictor)
     scorer = Scorer(predictor, width, args["--actions"])
-    stream = DataStream(args["FILE"], way_for(args, predictor), need_output=True)
+    stream = DataStream(args["FILE"], options_for(args, predictor), need_output=True)
     answer(stream, target, predictor, scorer.lines, AT_ONCE)
     log.info("%s", scorer.summary)
     return 0

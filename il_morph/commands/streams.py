@@ -25,7 +25,7 @@ Answer = Callable[[DataFormat, Sequence[Sample]], Sequence[str]]  # the lines fo
 log = logging.getLogger(__name__)
 
 
-def way_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
+def options_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
     """How to read the data: as the model does, unless the columns are clearly in another order."""
     return ReadOptions(columns=named_columns(args["--columns"]), expected=predictor.format,
                        because="the model was trained on", separators=predictor.separators,

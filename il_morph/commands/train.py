@@ -49,8 +49,8 @@ Data:
   --unicode=FORM            as-is, or nfc or nfd: normalise all data to this form, and the inputs of `il-morph predict`
                             as well (default as-is)
   --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
-                            model (default: none, each character is a symbol)
-  --output-separator=X      the separator between the symbols of outputs, for example phonemes
+                            model (default none, each character is a symbol)
+  --output-separator=X      the separator between the symbols of outputs, for example phonemes (default none)
 
 Network:
   --architecture=NAME       transducer, as in the paper; or, with --mode=mle, a cited one: soft (soft

@@ -315,9 +315,9 @@ class Predictor(AnyPredictor):
         """The same of samples with outputs."""
         instances = [self.vocabulary.instance(sample) for sample in samples]
         with one_thread():
-            ways = score_outputs(self.inference, instances, [each.sample.target for each in instances], beam_width)
-        return [Score(options.best, options.total, describe(options.actions, instance, self.vocabulary))
-                for instance, options in zip(instances, ways)]
+            scored = score_outputs(self.inference, instances, [each.sample.target for each in instances], beam_width)
+        return [Score(score.best, score.total, describe(score.actions, instance, self.vocabulary))
+                for instance, score in zip(instances, scored)]
 
     def describe(self, sample: Sample, hypothesis: Hypothesis) -> str:
         return describe(hypothesis.actions, self.vocabulary.instance(sample), self.vocabulary)

@@ -58,13 +58,13 @@ def score_outputs(inference: SearchModel, instances: Sequence[Instance], outputs
     """For each sample the action sequences that write its output, as far as a beam of this width finds them."""
     refuse_endless(inference.vocabulary)
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer) + len(outputs[n]))
-    ways: list[OutputScore] = [OutputScore() for _ in instances]
+    scored: list[OutputScore] = [OutputScore() for _ in instances]
     for first in range(0, len(order), batch_size):
         batch = order[first:first + batch_size]
         search = ForcedSearch(inference, [instances[n] for n in batch], [outputs[n] for n in batch], max(width, 1))
-        for n, way in zip(batch, search.run()):
-            ways[n] = way
-    return ways
+        for n, found in zip(batch, search.run()):
+            scored[n] = found
+    return scored
 
 
 def refuse_endless(vocabulary: Vocabulary) -> None:
@@ -110,7 +110,7 @@ class ForcedSearch:
         self.inference, self.instances, self.outputs, self.width = inference, instances, outputs, width
         self.vocabulary: Vocabulary = inference.vocabulary
         self.encoded = inference.encode(instances)
-        self.ways = [OutputScore() for _ in instances]
+        self.scored = [OutputScore() for _ in instances]
         self.waiting: dict[int, list[PartialSequence]] = {}  # by progress
         for owner, instance in enumerate(instances):
             self._wait(PartialSequence(owner, instance.start, 0, self.vocabulary.system.initial_action, 0.0, None,
@@ -119,7 +119,7 @@ class ForcedSearch:
     def run(self) -> list[OutputScore]:
         while self.waiting:
             self._step(self._beams(self.waiting.pop(min(self.waiting))))
-        return self.ways
+        return self.scored
 
     def _wait(self, row: PartialSequence) -> None:
         if self._can_end(row):
@@ -149,7 +149,7 @@ class ForcedSearch:
               place: int) -> None:
         actions, position = (row.actions, action), self.vocabulary.table.advance(row.position, action)
         if action == END:
-            self.ways[row.owner].add(row.score + score, actions)
+            self.scored[row.owner].add(row.score + score, actions)
         else:
             self._wait(PartialSequence(row.owner, position, row.written + written, action, row.score + score, actions,
                                        step, place))
