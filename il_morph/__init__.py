@@ -101,7 +101,7 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
         del asked[name]
     with errors_in_python():
         train_as_asked(train, dev, results, asked)
-        return load(results)
+        return load(results if mode != "eval" or reload_path is None else reload_path)
 
 
 def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None,

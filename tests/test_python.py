@@ -81,6 +81,8 @@ def test_a_short_script_trains_loads_predicts_and_evaluates(data: Data, tmp_path
     ({"sigm2017format": True, "columns": "input,output"}, "sigm2017format=True and columns exclude each other"),
     ({"split_seed": 3}, "split_seed is about one file that is split: give train and results alone"),
     ({"jobs": 2}, "jobs is about several trainings: say which with seeds"), ({"seeds": "5-1"}, "seeds takes seeds up"),
+    ({"output_separator": "\t"}, 'output_separator="\\t": a tab separates columns'),
+    ({"test_path": 5}, "test_path takes a path, not 5"),
     ({"seeds": [1], "dynet_seed": 1}, "seeds and dynet_seed exclude each other"), ({"test_path": ""}, "test_path is "),
 ])
 def test_errors_from_python_speak_of_arguments(data, tmp_path, arguments, message):
@@ -97,7 +99,9 @@ def test_a_finished_run_is_overwritten_with_force_true(data, tmp_path, caplog):
         'dynet_mem has no effect here: it belongs to engine="dynet"']
     with pytest.raises(il_morph.InputError, match="choose another folder, or overwrite it with force=True"):
         il_morph.train(data("train"), data("dev"), tmp_path, **small)
-    assert il_morph.train(data("train"), data("dev"), tmp_path, force=True, **small).predict([("walk", "V;PST")])
+    trained = il_morph.train(data("train"), data("dev"), tmp_path, force=True, **small)
+    evaluated = il_morph.train(data("train"), data("dev"), tmp_path / "eval", mode="eval", reload_path=tmp_path)
+    assert evaluated.predict([("walk", "V;PST")]) == trained.predict([("walk", "V;PST")])
 
 
 @pytest.mark.parametrize("message, python", [

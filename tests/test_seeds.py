@@ -211,6 +211,11 @@ def test_what_is_finished_is_not_trained_again_and_seeds_can_be_added(data, resu
     assert train("--seeds=1-2", *arguments) == 0
     assert (results / "1" / "f.stats").stat().st_mtime_ns == before
     assert json.loads((results / "summary.json").read_text())["seeds"] == [1, 2]
+    identity = json.loads((results / "seeds.json").read_text())
+    as_typed = ["--il-beta=0.50", *(word.replace("--epochs=", "--epochs=0") for word in identity["flags"])]
+    (results / "seeds.json").write_text(json.dumps({**identity, "flags": as_typed}))  # as version 2 kept them
+    assert train("--il-beta=.5", "--seeds=1-2", *arguments) == 0
+    (results / "seeds.json").write_text(json.dumps(identity))
     (results / "2" / "f.stats").unlink()  # as if it had been killed while decoding
     (results / "f.beam4.dev.predictions").unlink()
     assert train("--seeds=1-2", *arguments) == 0

@@ -1,6 +1,7 @@
 """The flags that say how data is read, for all commands and for Python: from their values to `ReadOptions`."""
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Optional, Union
@@ -52,7 +53,7 @@ def checked_separator(flag: str, separator: str) -> str:
     """What stands between symbols; an empty one is none."""
     complaint = complaint_about_separator(separator)
     if complaint:
-        raise InputError(f"{flag}={separator!r}: {complaint}")
+        raise InputError(f"{flag}={json.dumps(separator, ensure_ascii=False)}: {complaint}")
     return separator
 
 

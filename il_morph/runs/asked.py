@@ -84,6 +84,8 @@ def value_of(declared: Field, value: Any) -> Any:
 
 def path_of(name: str, path: PathLike) -> str:
     """A path that a script left empty is none, and not one that was left out."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise bad_value(name, path, "a path")
     text = os.fspath(path)
     if not text:
         raise InputError(f"{name} is empty: give a path")

@@ -15,6 +15,7 @@ from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry
 from il_morph.files import read_bytes, write_atomically
 from il_morph.run_folder import RunFolder, search_name
+from il_morph.runs.asked import make_spec
 from il_morph.runs.experiment import Prepared, prepare, run
 from il_morph.runs.locks import require_locks
 from il_morph.runs.processes import forget, make_folder
@@ -96,6 +97,13 @@ def identity_of(spec: RunSpec, parts: Parts) -> dict[str, Any]:
     return {"flags": sorted(flags), "data": data}
 
 
+def in_normal_form(flags: Sequence[str]) -> list[str]:
+    """Recorded flags as `identity_of` writes them: version 2 kept the words of the user, `--il-k=12.0` for example."""
+    asked = {name[2:].replace("-", "_"): value if equals else True
+             for name, equals, value in (word.partition("=") for word in flags)}
+    return sorted(make_spec("train", "dev", "results", asked).flags())
+
+
 def refuse_run_of_its_own(root: RunFolder) -> None:
     """Its model would answer instead of the seeds."""
     if root.model.exists():
@@ -110,8 +118,9 @@ def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int])
         return f"{root.path} holds other runs ({root.path / str(there[0])}); {what_to_do}" if there else ""
     try:
         recorded = json.loads(read_bytes(root.seeds_identity))
+        recorded["flags"] = in_normal_form(recorded["flags"])
         different = next((name for name in ("data", "flags") if recorded[name] != identity[name]), None)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, InputError):
         different = "record"
     if different:
         return (f"{root.path} holds the seeds of another training (its {different} differs: see "
