@@ -8,8 +8,11 @@ prepare_environment test
 cd "$project_root"
 if [[ $# -eq 0 || $* == --all ]]; then
     "$venv/bin/python" -m tests.compile_kernels >/dev/null 2>&1 &
+    compiling=$!
     "$venv/bin/ruff" check .
     if [[ -x $venv/bin/mypy ]]; then "$venv/bin/mypy"; fi  # the last one for Python 3.9 is too old
+    # Code that Numba has just compiled may round otherwise than the same code from its cache.
+    wait "$compiling" || true
     set -- -n 2 --dist worksteal "$@"
 fi
 exec "$venv/bin/python" -m pytest -rfE "$@"
