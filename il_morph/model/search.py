@@ -63,6 +63,26 @@ class SearchModel(ABC):
         return [hypotheses[0].output for hypotheses in decode(self, instances, width, batch_size)]
 
 
+def lead(inference: SearchModel, instances: Sequence[Instance],
+         choose: Callable[[int, int, np.ndarray], tuple[int, bool]]) -> None:
+    """Lead samples through the network together, without search.
+
+    `choose` is given the number of a sample, the position of its head and log P of all actions; it replies with the
+    action to take and whether that is the last one.
+    """
+    encoded, states = inference.encode(instances), inference.initial_states()
+    rows, positions = np.arange(len(instances)), np.array([instance.start for instance in instances])
+    actions = np.full(len(instances), inference.vocabulary.system.initial_action)
+    while len(rows):
+        states = inference.step(encoded, rows, positions, actions, states)
+        log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
+        heads = np.minimum(inference.heads(positions, states), encoded.ends[rows])
+        chosen = [choose(*each) for each in zip(rows.tolist(), heads.tolist(), log_probabilities)]
+        actions, live = np.array([action for action, _ in chosen]), np.array([not last for _, last in chosen])
+        positions = inference.advance(positions, actions)[live]
+        rows, actions, states = rows[live], actions[live], states.take(live)
+
+
 def decode(inference: SearchModel, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
            progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
     """Each sample's hypotheses, best first. Width 0 or 1 is greedy search."""

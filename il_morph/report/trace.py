@@ -16,7 +16,7 @@ import numpy as np
 from il_morph.data.formats import Sample
 from il_morph.data.symbols import Symbols
 from il_morph.model.predictor import Predictor
-from il_morph.model.search import Hypothesis, SearchModel
+from il_morph.model.search import Hypothesis, SearchModel, lead
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
@@ -158,21 +158,14 @@ def replay(inference: SearchModel, instances: Sequence[Instance],
         return [[(position, np.full(len(inference.vocabulary.actions), np.nan))
                  for _, position in inference.vocabulary.table.walk(sequence, instance.start, instance.end)]
                 for instance, sequence in zip(instances, sequences)]
-    encoded, states = inference.encode(instances), inference.initial_states()
-    rows = np.arange(len(instances))
-    positions = np.array([instance.start for instance in instances])
-    actions = np.full(len(instances), inference.vocabulary.system.initial_action)
     found: list[list[tuple[int, np.ndarray]]] = [[] for _ in instances]
-    for step in range(max(map(len, sequences))):
-        live = np.array([len(sequences[row]) > step for row in rows.tolist()])
-        rows, positions, actions = rows[live], positions[live], actions[live]
-        states = states.take(live) if step else states
-        states = inference.step(encoded, rows, positions, actions, states)
-        log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
-        for row, head, values in zip(rows.tolist(), inference.heads(positions, states).tolist(), log_probabilities):
-            found[row].append((min(head, instances[row].end), values))
-        actions = np.array([sequences[row][step] for row in rows.tolist()])
-        positions = inference.advance(positions, actions)
+
+    def follow(sample: int, head: int, log_probabilities: np.ndarray) -> tuple[int, bool]:
+        found[sample].append((head, log_probabilities))
+        step, sequence = len(found[sample]), sequences[sample]
+        return sequence[step - 1], step == len(sequence)
+
+    lead(inference, instances, follow)
     return found
 
 

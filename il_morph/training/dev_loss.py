@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from il_morph.model.search import SearchModel
+from il_morph.model.search import SearchModel, lead
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import END, HEAD, UNK
 from il_morph.transitions.expert import Expert, optimal_actions
@@ -56,23 +56,16 @@ class GoldTeacher:
 def step_losses(inference: SearchModel, instances: Sequence[Instance],
                 teachers: Sequence[Teacher]) -> list[list[float]]:
     """−log Σ P(a) over the teacher's optimal actions, for each step of each sample."""
-    system, number = inference.vocabulary.system, len(instances)
-    encoded, states = inference.encode(instances), inference.initial_states()
-    positions = np.array([instance.start for instance in instances])
-    actions = np.full(number, system.initial_action)
     losses: list[list[float]] = [[] for _ in instances]
-    rows = np.arange(number)
-    while len(rows):
-        states = inference.step(encoded, rows, positions, actions, states)
-        log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
-        for k, row in enumerate(rows.tolist()):
-            optimal = teachers[row].optimal()
-            losses[row].append(-float(np.logaddexp.reduce(log_probabilities[k, optimal])))
-            actions[k] = max(optimal, key=log_probabilities[k].__getitem__)
-            teachers[row].take(actions[k])
-        live = actions != END
-        positions = inference.advance(positions, actions)[live]
-        rows, actions, states = rows[live], actions[live], states.take(live)
+
+    def follow(sample: int, head: int, log_probabilities: np.ndarray) -> tuple[int, bool]:
+        optimal = teachers[sample].optimal()
+        losses[sample].append(-float(np.logaddexp.reduce(log_probabilities[optimal])))
+        action = max(optimal, key=log_probabilities.__getitem__)
+        teachers[sample].take(action)
+        return action, action == END
+
+    lead(inference, instances, follow)
     return losses
 
 
