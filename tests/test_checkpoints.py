@@ -64,7 +64,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("flags", [
-    pytest.param(flags, id=name, marks=pytest.mark.slow if name.startswith(("CA-RM", "RL")) else [])
+    pytest.param(flags, id=name, marks=pytest.mark.slow if name not in ("CA-R", "MRT after MLE") else [])
     for name, flags in RUNS.items()])
 def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog, flags):
     caplog.set_level("INFO")

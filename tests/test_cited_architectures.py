@@ -154,7 +154,9 @@ def test_samples_do_not_influence_each_other(settings):
         assert found == pytest.approx(np.where(np.isinf(alone), 0, alone), abs=TOLERANCE)
 
 
-@pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("settings", [
+    pytest.param(settings, id=name, marks=pytest.mark.slow if "," in name else [])
+    for name, settings in VARIANTS.items()])
 def test_greedy_and_beam_search_in_bulk_find_what_a_plain_search_finds(settings):
     model = cited_model(scale=1.5, **settings)
     numpy_model, instances = inference(model), instances_of(model) + edge_cases(model)

@@ -261,6 +261,7 @@ def test_a_picture_that_cannot_be_drawn(files, tmp_path, picture, flags, message
     assert not (tmp_path / "p.svg").exists()
 
 
+@pytest.mark.slow
 def test_scripts_start_from_any_folder_and_end_with_a_message(tmp_path):
     """A message and exit code 2, no traceback."""
     for name, arguments in (("compare", ["celex"]), ("against", ["celex", "x"]), ("cost", ["celex"]),

@@ -55,7 +55,7 @@ def worst_case(mode: str, share: float, architecture: str = TRANSDUCER,
                           capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("mode", ["il", "mrt", "rl"])
+@pytest.mark.parametrize("mode", ["il", *(pytest.param(mode, marks=pytest.mark.slow) for mode in ("mrt", "rl"))])
 def test_what_we_ask_for_is_enough(mode):
     pytest.importorskip("dynet")
     assert "survived" in worst_case(mode, 1).stdout

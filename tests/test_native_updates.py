@@ -69,8 +69,7 @@ def train_both(model, kind, kernels, updates, optimization="ADADELTA", size=1, l
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
-@pytest.mark.parametrize("size", [1, 3])
-@pytest.mark.parametrize("optimization", RULES)
+@pytest.mark.parametrize("optimization, size", crossed(list(RULES), [1, 3]))
 def test_a_hundred_updates_are_those_of_dynet(optimization, size, kernels):
     model = random_model(scale=0.3)
     kind = "mse" if optimization == "ADAGRAD" else "mle"  # with "mle" ADAGRAD is chaotic, in DyNet too

@@ -18,7 +18,7 @@ from tests.random_models import random_model
 from tests.test_serve import serving
 from tests.waiting import wait_until
 
-pytestmark = needs_browser
+pytestmark = [pytest.mark.slow, needs_browser]
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 pytest.importorskip("selenium")

@@ -587,6 +587,7 @@ def test_risk_training_waits_for_the_model_it_starts_from(tmp_path):
     assert len(stats_of(tmp_path)) == 3
 
 
+@pytest.mark.slow
 def test_risk_training_alone_brings_its_start_along(tmp_path):
     data = make_data("sigmorphon2017", tmp_path / "data")
     train = gold_path("sigmorphon2017", data, "navajo", part="train")
