@@ -87,11 +87,13 @@ class Expert:
 
     def number_of_optimal_sequences(self) -> int:
         """How many sequences of actions lead to the target at the least cost."""
-        counts: dict[tuple[int, int], int] = {(len(self.x), len(self.target)): 1}
+        costs, end = self.costs, (len(self.x), len(self.target))
+        counts: dict[tuple[int, int], int] = {}
         for i in range(len(self.x), -1, -1):
             for j in range(len(self.target), -1, -1):
-                if (i, j) not in counts:
-                    counts[i, j] = sum(counts[self.after(action, i, j)] for action in self.optimal_at(i, j))
+                counts[i, j] = int((i, j) == end) + sum(
+                    counts[i + reads, j + writes] for _, reads, writes, cost in self.moves(i, j)
+                    if cost + costs[i + reads][j + writes] == costs[i][j])
         return counts[0, 0]
 
     def optimal_at(self, i: int, j: int) -> list[int]:
