@@ -69,6 +69,7 @@ def test_they_learn_their_samples(trained_preset, name, data, tmp_path):
     assert main(["predict", run.model_path, data("dev", "2016"), str(tmp_path / "again")]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 def test_the_same_command_gives_the_same_bytes_and_another_seed_does_not(trained_preset, name):
     runs = [trained_preset(name, folder=f"run{number}") for number in range(2)]

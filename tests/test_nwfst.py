@@ -654,6 +654,7 @@ def test_samples_in_order_of_length(train, monkeypatch):
     assert TrainingSettings().sample_order == "shuffled"
 
 
+@pytest.mark.slow
 @needs_shared
 def test_it_learns_inflection(tmp_path):
     """Two epochs on the first fold of 13SIA-13SKE, half of whose words a copy with another ending gets right."""

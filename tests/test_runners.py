@@ -503,6 +503,7 @@ def stats_of(folder):
     return sorted(folder.glob("results/**/f.stats"))
 
 
+@pytest.mark.slow
 def test_starting_again_continues(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     assert run_script(tmp_path, "sigmorphon2016", *SELECTION, "--seeds=1,2", *SMALL).returncode == 0
@@ -815,6 +816,7 @@ def test_signals_that_are_ignored_stay_ignored(tmp_path):
     assert process.returncode == 0 and "2 of 2 done" in told
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar_and_what_runs_now(tmp_path):
     make_data("sigmorphon2016", tmp_path / "data")
     terminal, side = os.openpty()

@@ -223,6 +223,7 @@ def test_what_is_finished_is_not_trained_again_and_seeds_can_be_added(data, resu
     assert (results / "2" / "f.stats").exists() and (results / "f.beam4.dev.predictions").exists()
 
 
+@pytest.mark.slow
 def test_seeds_go_on_from_their_checkpoints(data, results, tmp_path):
     arguments = ["--epochs=40", "--patience=40", data("train"), data("dev")]
     flags = [flag for flag in NATIVE if not flag.startswith("--epochs")]
@@ -253,6 +254,7 @@ def test_seeds_of_another_training_are_not_mixed(data, results, capsys):
     assert Run(results / "1").settings["l2"] == 0.5
 
 
+@pytest.mark.slow
 def test_force_discards_the_seeds_of_another_training(data, results, tmp_path):
     """They would answer together with the new ones."""
     arguments = [data("train"), data("dev"), str(results)]
@@ -265,6 +267,7 @@ def test_force_discards_the_seeds_of_another_training(data, results, tmp_path):
     assert {Run(results / seed).settings["l2"] for seed in "123"} == {0.5}
 
 
+@pytest.mark.slow
 def test_fewer_seeds_do_not_take_the_place_of_a_vote(data, results, capsys):
     arguments = [data("train"), data("dev"), str(results)]
     assert train("--seeds=1-3", *arguments) == 0

@@ -168,6 +168,7 @@ def test_layers(known, cell):
     assert "encoder_forward.2.x2i" not in more.weights and "decoder.3.x2i" not in more.weights
 
 
+@pytest.mark.slow
 def test_all_layers_learn(known):
     """The weights of two seeds agree nowhere, those of two lengths of training neither."""
     flags = ["--enc-layers=2", "--dec-layers=2", "--mlp=5", "--pick-loss"]
