@@ -47,11 +47,12 @@ def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> 
     `"average"` searches with the mean of their probabilities at each step.
     """
     from il_morph.model.combination import load_predictor
+    from il_morph.values import items_of, path_of
 
     listed: list[PathLike] = []
     for each in paths:
-        listed += [each] if isinstance(each, (str, os.PathLike)) else each
-    return load_predictor(listed, combine)
+        listed += [each] if isinstance(each, (str, os.PathLike)) else items_of("load", each)
+    return load_predictor([path_of("load", path) for path in listed], combine)
 
 
 def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Optional[str] = None, *,
@@ -61,7 +62,8 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
           dynet_mem: Optional[int] = None, dynet_autobatch: Optional[int] = None,
           split_by: Optional[str] = None, split_seed: Optional[int] = None, sigm2017format: Optional[bool] = None,
           no_feat_format: Optional[bool] = None, columns: Optional[Union[str, Sequence[str]]] = None,
-          feature_separator: Optional[str] = None,
+          feature_separator: Optional[str] = None, task: Optional[str] = None, conllu_features: Optional[str] = None,
+          keep_lexicon: Optional[bool] = None,
           architecture: Optional[str] = None, transducer: Optional[str] = None, input: Optional[int] = None,
           feat_input: Optional[int] = None, action_input: Optional[int] = None, pos_emb: Optional[bool] = None,
           avm_feat_format: Optional[bool] = None, enc_hidden: Optional[int] = None, dec_hidden: Optional[int] = None,
@@ -80,7 +82,8 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
           il_k: Optional[float] = None, il_tforcing_epochs: Optional[int] = None, il_beta: Optional[float] = None,
           il_global_rollout: Optional[bool] = None, il_optimal_oracle: Optional[bool] = None,
           il_bias_inserts: Optional[bool] = None, il_rollin: Optional[str] = None,
-          il_rollout_loss: Optional[str] = None, aligner: Optional[str] = None, align_smart: Optional[bool] = None,
+          il_rollout_loss: Optional[str] = None, il_prefixes: Optional[str] = None, il_costs: Optional[str] = None,
+          aligner: Optional[str] = None, align_smart: Optional[bool] = None,
           align_cls: Optional[bool] = None, align_dumb: Optional[bool] = None, iterations: Optional[int] = None,
           try_reverse: Optional[bool] = None, pretrain_epochs: Optional[int] = None,
           pretrain_until: Optional[float] = None, pretrain_dropout: Optional[float] = None,
@@ -95,11 +98,11 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
     is --align-cls. `seeds="1-5"`, or a list or range of them, gives several models that vote, `jobs` at a time.
     """
     asked = {**locals(), **others}
-    from il_morph.runs.python import errors_in_python, train_as_asked
+    from il_morph.runs.python import messages_in_python, train_as_asked
 
     for name in ("train", "dev", "results", "others"):
         del asked[name]
-    with errors_in_python():
+    with messages_in_python():
         train_as_asked(train, dev, results, asked)
         return load(results if mode != "eval" or reload_path is None else reload_path)
 
@@ -117,17 +120,21 @@ def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], column
     from il_morph.errors import InputError
     from il_morph.evaluation.entries import gold_entries, read_predictions
     from il_morph.evaluation.scores import evaluate as score
-    from il_morph.runs.python import errors_in_python
+    from il_morph.runs.python import messages_in_python
+    from il_morph.values import items_of, path_of, text
 
-    with errors_in_python({"columns", "output_separator"}):
-        separators = symbol_separators(output=output_separator)
-        data = read_data(gold, ReadOptions(columns=named_columns(columns), separators=separators), need_output=True)
+    with messages_in_python({"columns", "output_separator"}):
+        separators = symbol_separators(output=text("output_separator", output_separator))
+        options = ReadOptions(columns=named_columns(columns), separators=separators)
+        data = read_data(path_of("gold", gold), options, need_output=True)
     golds = gold_entries(data)
     if isinstance(predictions, (str, os.PathLike)):
-        return score(golds, read_predictions(predictions, data.format, separators=separators), data.format, separators)
-    if len(predictions) != len(golds):
-        raise InputError(f"{len(predictions)} outputs for the {len(golds)} lines of {data.name}: give one for each")
-    for entry, output in zip(golds, predictions):
+        entries = read_predictions(path_of("predictions", predictions), data.format, separators=separators)
+        return score(golds, entries, data.format, separators)
+    outputs = [text("an item of predictions", output) for output in items_of("predictions", predictions)]
+    if len(outputs) != len(golds):
+        raise InputError(f"{len(outputs)} outputs for the {len(golds)} lines of {data.name}: give one for each")
+    for entry, output in zip(golds, outputs):
         separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
-    entries = [replace(entry, outputs=(output,)) for entry, output in zip(golds, predictions)]
+    entries = [replace(entry, outputs=(output,)) for entry, output in zip(golds, outputs)]
     return score(golds, entries, data.format, separators)

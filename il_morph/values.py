@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 from il_morph.errors import InputError
@@ -47,6 +48,31 @@ def switch(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise bad_value(name, value, "True or False")
     return value
+
+
+def text(name: str, value: Any) -> str:
+    """Only Python can give something else."""
+    if not isinstance(value, str):
+        raise bad_value(name, value, "a string")
+    return value
+
+
+def path_of(name: str, path: Any) -> str:
+    """A path that a script left empty is none, and not one that was left out."""
+    found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(found, str):
+        raise bad_value(name, path, "a path")
+    if not found:
+        raise InputError(f"{name} is empty: give a path")
+    return found
+
+
+def items_of(name: str, values: Any) -> list:
+    """What a list, a tuple or a generator gives. A string, a mapping, a set or a table would give something else."""
+    others = (str, bytes, bytearray, Mapping, set, frozenset)
+    if isinstance(values, others) or hasattr(values, "columns") or not isinstance(values, Iterable):
+        raise InputError(f"{name} takes a list, not {type(values).__name__}")
+    return list(values)
 
 
 def bad_value(flag: str, value: Any, expected: str) -> InputError:

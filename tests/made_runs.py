@@ -39,9 +39,10 @@ def made_run(folder: Path, name: str = "made", seed: int = 1, words: Sequence[Sa
     model = random_model(seed, scale=0.5, samples=words, **settings)
     predictor, results = Predictor(model), ResultsFolder(folder / name)
     results.save_model(model)
-    results.write_log(["phase", *Epoch.COLUMNS])
+    results.add_to_log(["phase", *Epoch.COLUMNS])
     for number in range(3):
-        results.write_log(["il", *Epoch(number, 1.5, 1.0 / (number + 1), 10.0 * number, 20.0 * number).cells()])
+        results.add_to_log(["il", *Epoch(number, 1.5, 1.0 / (number + 1), 10.0 * number, 20.0 * number).cells()])
+    results.write_log()
     parts = {"dev": words[:4], "test": [Sample(s.input, s.tag, None) for s in words] if covered else words}
     for search, width in (("greedy", 1), ("beam4", 4)):
         for part, samples in parts.items():

@@ -11,10 +11,13 @@ import zipfile
 import pytest
 
 from il_morph.commands import main
+from il_morph.engines.native.engine import fastest_kernels
+from il_morph.model.predictor import Predictor
 from il_morph.runs.experiment import RunReport
 from il_morph.training import clock
 from il_morph.training.checkpoint import load_checkpoint, save_checkpoint
 from tests.cli import ROOT, SMALL, Run, error_of, training_arguments
+from tests.waiting import wait_until
 
 NATIVE = ["--engine=native", "--patience=9"]
 RUNS = {
@@ -112,6 +115,75 @@ def test_kill_9_at_any_time_loses_no_more_than_an_epoch(data, tmp_path):
     assert not [name for name in os.listdir(tmp_path / "parts") if name.startswith(".")]
 
 
+@pytest.mark.parametrize("written", range(4))
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, "full disk", "kill -9"])
+def test_a_training_that_ends_while_its_first_epoch_is_written_goes_on(data, tmp_path, monkeypatch, capsys, written,
+                                                                       failure):
+    """After so many files."""
+    arguments, run = arguments_of(data, tmp_path / "run", "--epochs=2"), tmp_path / "run"
+    replace, left = os.replace, [written]
+
+    def failing(source, target):
+        if str(target).startswith(str(run)):
+            left[0] -= 1
+            if left[0] < 0:
+                if failure == "kill -9":
+                    monkeypatch.setattr(RunReport, "interrupted", lambda report, resumable: "nothing more is written")
+                raise OSError(28, "No space left on device") if failure == "full disk" else KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", failing)
+        assert main(arguments) == (2 if failure == "full disk" else 130)
+    assert left[0] < 0 and not (run / "f.stats").exists()
+    assert main(arguments) == 0, capsys.readouterr().err
+    assert main(arguments_of(data, tmp_path / "whole", "--epochs=2")) == 0
+    assert contents(run) == contents(tmp_path / "whole")
+
+
+def test_a_training_goes_on_with_the_kernels_it_was_begun_with(data, tmp_path, interrupt, capsys, monkeypatch):
+    arguments, kernels = arguments_of(data, tmp_path / "run", "--epochs=3"), fastest_kernels()
+    interrupt(1)
+    assert main(arguments) == 130
+    interrupt(0)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "NAME", "others")
+        message = error_of(capsys, *arguments)
+    assert message.startswith(f"{tmp_path / 'run'} holds an unfinished run that was computed with {kernels.NAME}; here "
+                              "it would go on with others, which rounds differently")
+    assert "--force" in message
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+    checkpoint = load_checkpoint(tmp_path / "run" / "f.checkpoint")
+    assert checkpoint.identity.pop("kernels") == kernels.NAME
+    save_checkpoint(checkpoint)  # as version 3.0 wrote it
+    assert main(arguments) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [1, 2, 20])
+def test_kill_9_of_a_training_in_dynet_leaves_a_model_that_only_force_overwrites(data, tmp_path, rows, capsys):
+    """It has no checkpoints: what is left is the best model so far, and the same command says so."""
+    pytest.importorskip("dynet")
+    arguments = ["train", *SMALL, "--engine=dynet", "--sigm2017format", "--dynet-seed=1", "--epochs=1000",
+                 "--patience=1000", data("train"), data("dev"), str(tmp_path / "run")]
+    process = subprocess.Popen([sys.executable, "-m", "il_morph", *arguments], cwd=ROOT, stderr=subprocess.DEVNULL)
+    log = tmp_path / "run" / "f.log"
+    wait_until(lambda: log.exists() and log.read_text().count("\n") >= rows, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert "f.stats" not in os.listdir(tmp_path / "run")
+    if rows > 2:
+        assert len(Predictor.load(tmp_path / "run" / "f.model").predict([("walk", "V;PST")])) == 1
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").glob("f.*")}
+    shorter = [each.replace("=1000", "=2") for each in arguments]
+    assert "holds an unfinished run" in error_of(capsys, *shorter)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").glob("f.*")} == before
+    (tmp_path / "run" / f".f.log.{'a' * 16}.tmp").touch()  # as a kill while it is written leaves one
+    assert main([*shorter[:-3], "--force", *shorter[-3:]]) == 0
+    assert len(Run(tmp_path / "run").log) == 2 and not list((tmp_path / "run").glob(".*"))
+
+
 def test_without_a_seed_the_seed_of_the_interrupted_run_is_taken(data, tmp_path, interrupt):
     arguments = [argument for argument in arguments_of(data, tmp_path / "run", "--epochs=3")
                  if not argument.startswith("--dynet-seed")]
@@ -153,13 +225,13 @@ def test_a_run_of_another_kind_does_not_go_on_and_overwrites_nothing(data, tmp_p
                                                                      flags, different):
     interrupt(2)
     assert main(arguments_of(data, tmp_path / "run", "--epochs=6")) == 130
-    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").glob("f.*")}
     interrupt(0)
     others = [argument for argument in arguments_of(data, tmp_path / "run", "--epochs=6")
               if argument.split("=")[0] not in {flag.split("=")[0] for flag in flags}]
     message = error_of(capsys, *others[:1], *flags, *others[1:])
     assert f"holds an unfinished run of another kind ({different})" in message and "--force" in message
-    assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").glob("f.*")} == before
     assert main([*others[:1], *flags, "--force", *others[1:]]) == 0
 
 

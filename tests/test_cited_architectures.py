@@ -21,9 +21,9 @@ from tests.steps import OneByOne, step_log_probabilities
 from tests.test_inference import bulk_log_probabilities, edge_cases
 
 TOLERANCE = 1e-5
-SOFT, HACM, HAEM_2017, NWFST = CITED
+SOFT, HACM, HAEM_2017, NWFST, MED, LEM = CITED
 SMALL_SOFT = {"architecture": SOFT, "feat_input": 6}
-VARIANTS = {
+DYNET_VARIANTS = {
     "soft": {**SMALL_SOFT, "format": "sigmorphon2016"},
     "soft, two layers": {**SMALL_SOFT, "format": "sigmorphon2016", "enc_layers": 2, "dec_layers": 2},
     "soft, vanilla": {**SMALL_SOFT, "format": "sigmorphon2017", "vanilla_lstm": True},
@@ -37,6 +37,14 @@ VARIANTS = {
     "haem, vanilla": {"architecture": HAEM_2017, "mlp": 4, "lucky_w": 2.0, "vanilla_lstm": True},
     "haem, no features": {"architecture": HAEM_2017, "mlp": 4, "lucky_w": 2.0, "format": "no-features"},
 }
+GRU_VARIANTS = {
+    "med": {"architecture": MED, "format": "sigmorphon2016", "action_input": 4},
+    "med, two layers": {"architecture": MED, "enc_layers": 2, "dec_layers": 2},
+    "med, no features": {"architecture": MED, "format": "no-features"},
+    "lem": {"architecture": LEM, "format": "no-features", "enc_layers": 2, "dec_layers": 2},
+    "lem, features": {"architecture": LEM, "enc_layers": 3, "dec_layers": 1},
+}
+VARIANTS = {**DYNET_VARIANTS, **GRU_VARIANTS}
 
 
 def cited_settings(**settings) -> ModelSettings:
@@ -80,7 +88,7 @@ def learnable(model, instances):
     return [instance for instance in instances if not copies_unseen or UNK not in instance.buffer]
 
 
-@pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("settings", DYNET_VARIANTS.values(), ids=DYNET_VARIANTS)
 def test_numpy_and_dynet_agree_on_every_step(settings):
     for seed in (1, 2):
         model = cited_model(seed, **settings)
@@ -92,7 +100,7 @@ def test_numpy_and_dynet_agree_on_every_step(settings):
             assert -found[np.arange(len(actions)), actions] == pytest.approx(expected, abs=TOLERANCE)
 
 
-@pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("settings", DYNET_VARIANTS.values(), ids=DYNET_VARIANTS)
 def test_several_sequences_are_scored_as_each_alone(settings):
     model = cited_model(3, **settings)
     network, instance = dynet_network(model), instances_of(model)[0]
@@ -156,7 +164,7 @@ def test_samples_do_not_influence_each_other(settings):
 
 @pytest.mark.parametrize("settings", [
     pytest.param(settings, id=name, marks=pytest.mark.slow if "," in name else [])
-    for name, settings in VARIANTS.items()])
+    for name, settings in VARIANTS.items() if settings["architecture"] != LEM])  # LEM ranks by length
 def test_greedy_and_beam_search_in_bulk_find_what_a_plain_search_finds(settings):
     model = cited_model(scale=1.5, **settings)
     numpy_model, instances = inference(model), instances_of(model) + edge_cases(model)
@@ -213,13 +221,13 @@ def test_every_architecture_is_complete():
     assert {preset.get("architecture", TRANSDUCER) for preset in PRESETS.values()} == set(ARCHITECTURES)
 
 
-def test_every_architecture_that_takes_steps_has_a_network_in_dynet():
+def test_every_architecture_without_an_engine_of_its_own_has_a_network_in_dynet():
     pytest.importorskip("dynet")
     from il_morph.engines.dynet.network import network_of
 
     models = [cited_model(**VARIANTS[name]) for name in ("soft", "hacm", "haem")] + [random_model(0)]
     networks = {model.vocabulary.settings.architecture: type(network_of(model.vocabulary)) for model in models}
-    assert {*networks} == {*ARCHITECTURES} - {NWFST} and len({*networks.values()}) == len(networks)
+    assert {*networks} == {*ARCHITECTURES} - {NWFST, MED, LEM} and len({*networks.values()}) == len(networks)
 
 
 # What each of them promises
@@ -397,6 +405,8 @@ def test_haem_ignores_an_unseen_feature_and_weighs_a_present_one():
 def test_gold_sequences_of_the_cited_systems():
     assert kind_named(SOFT).system.gold("walk〰〰", "walked") == [*"walked", "⟫"]
     assert kind_named(SOFT).system.gold("geese", "goose〰"[:5]) == [*"goose", "⟫"]
+    assert kind_named(MED).system.gold("walk〰〰", "walked") == kind_named(LEM).system.gold("wa〰〰lk", "walked")
+    assert kind_named(MED).system.gold("walk〰〰", "walked") == [*"walked", "⟫"]
     assert kind_named(HACM).system.gold("ab〰", "acd") == ["<STEP>", "a", "<STEP>", "c", "d", "<STEP>", "⟫"]
     assert kind_named(HAEM_2017).system.gold("ab〰", "acd", "close") == ["<COPY>", "<DEL>", "c", "d", "⟫"]
 
@@ -417,7 +427,7 @@ def test_soft_says_what_its_attention_is_on():
     assert len(found) > 1
 
 
-@pytest.mark.parametrize("name", ["soft", "hacm", "haem"])
+@pytest.mark.parametrize("name", ["soft", "hacm", "haem", "med", "lem"])
 def test_a_prediction_can_be_explained(name):
     """What is written along the steps is the output; their probabilities multiply to its own."""
     model = cited_model(7, scale=1.0, **VARIANTS[name])
@@ -430,6 +440,6 @@ def test_a_prediction_can_be_explained(name):
             product = np.prod([step.probability for step in trace.steps])
             assert product == pytest.approx(np.exp(best.log_probability), rel=1e-3, abs=1e-12)
             assert {step.edit.kind for step in trace.steps} <= {
-                "soft": {"insert", "end"}, "hacm": {"insert", "step", "idle", "end"},
+                **dict.fromkeys(("soft", "med", "lem"), {"insert", "end"}), "hacm": {"insert", "step", "idle", "end"},
                 "haem": {"copy", "delete", "insert", "end"}}[name]
             assert best.output in trace_text(trace)

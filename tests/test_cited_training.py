@@ -127,7 +127,8 @@ def test_a_size_that_a_flag_gives_is_that_of_all_tied_embeddings(trained_preset)
     (["--model=hacm", "--transducer=haem"], "--architecture=hacm leaves no choice in --transducer"),
     (["--model=haem-2017", "--feat-input=5"], "--architecture=haem-2017 leaves no choice in --feat-input"),
     (["--model=soft", "--input=8", "--feat-input=4"], "--input=8 and --feat-input=4 differ, but the encoder reads"),
-    (["--architecture=lstm"], "--architecture takes one of transducer, soft, hacm, haem-2017, nwfst, not 'lstm'"),
+    (["--architecture=lstm"], "--architecture takes one of transducer, soft, hacm, haem-2017, nwfst, med, "
+     "lem, not 'lstm'"),
     (["--pick-ties=none"], "--pick-ties takes one of earlier, later, not 'none'"),
     (["--mle-loss=product"], "--mle-loss takes one of mean, sum, not 'product'"),
 ])

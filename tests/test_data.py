@@ -99,8 +99,10 @@ def test_reserved_symbols(symbol):
 
 
 def test_line_ends_and_byte_order_mark():
-    samples = parse("\ufeffa\tpos=V\tb\r\nc\tpos=V\td\r\r\n\n\r\n")
-    assert [(sample.input, sample.output) for sample in samples] == [("a", "b"), ("c", "d\r")]
+    samples = parse("\ufeffa\tpos=V\tb\r\nc\tpos=V\td\r\n\n\r\n")
+    assert [(sample.input, sample.output) for sample in samples] == [("a", "b"), ("c", "d")]
+    with pytest.raises(InputError, match="line 2: a carriage return is not part of the line end"):
+        parse("a\tpos=V\tb\r\nc\tpos=V\td\r\r\n")
 
 
 def test_only_line_feeds_end_lines():

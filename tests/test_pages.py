@@ -84,10 +84,11 @@ def server():
 def pages(folder) -> dict[str, str]:
     """The addresses of the pages that are files."""
     runs = [made_run(folder / "runs", f"{EVIL.replace('/', '')}{seed}", seed) for seed in (1, 2)]
+    data = [f"--{part}={folder / 'runs' / part}" for part in ("train", "dev", "test")]
     made = {
         "explanation": ["explain", runs[0], EVIL, f"N;{EVIL}", f"--gold={EVIL}s", "--html"],
         "hebrew": ["explain", runs[0], "כָּתַב", "V;PST;3", "--gold=כָּתְבָה", "--html"],
-        "report": ["report", runs[0]], "seeds": ["report", *runs],
+        "report": ["report", *data, runs[0]], "seeds": ["report", *data, *runs],
         "table": ["table", "all", "experiments", "--format=html"],
     }
     for name, arguments in made.items():

@@ -38,6 +38,23 @@ def test_a_file_gives_the_columns_of_its_format(trained, data, predict):
     assert right >= 6
 
 
+def test_other_columns_are_named_or_refused(trained, data, tmp_path, predict, capsys):
+    """An ID is not inflected, and no column of words is read as features."""
+    numbered, odd = tmp_path / "numbered", tmp_path / "odd"
+    numbered.write_text("".join(f"{number}\t{lemma}\t{tag}\n" for number, (lemma, tag) in enumerate(KNOWN)))
+    odd.write_text("".join(f"{lemma}\t{tag.replace(';', '.')}\n" for lemma, tag in KNOWN))
+    expected = [output for _, output, _ in predict(trained.model_path, data("train"))]
+    for columns in ("-,input,features", "-,lemma,msd"):
+        rows = predict(f"--columns={columns}", trained.model_path, numbered)
+        assert [row[3] for row in rows] == expected and [row[1:3] for row in rows] == [list(each) for each in KNOWN]
+    message = error_of(capsys, "predict", trained.model_path, str(numbered), str(tmp_path / "out"))
+    assert f"{numbered}, line 1: the inputs are numbers (0), which the model has never seen; " in message
+    assert "--columns=-,input,features" in message
+    message = error_of(capsys, "predict", trained.model_path, str(odd), str(tmp_path / "out"))
+    assert f"{odd}, line 1: the model knows no feature of any line (" in message
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("flags, search", [([], "beam4"), (["--beam-width=4"], "beam4"), (["--beam-width=1"], "greedy"),
                                            (["--beam-width=0"], "greedy")])
 def test_predictions_are_those_of_the_training_run(trained, data, predict, flags, search):

@@ -1,6 +1,7 @@
 """The Python interface, used as a user would."""
 import copy
 import inspect
+import logging
 import math
 import pickle
 import subprocess
@@ -102,6 +103,19 @@ def test_a_finished_run_is_overwritten_with_force_true(data, tmp_path, caplog):
     trained = il_morph.train(data("train"), data("dev"), tmp_path, force=True, **small)
     evaluated = il_morph.train(data("train"), data("dev"), tmp_path / "eval", mode="eval", reload_path=tmp_path)
     assert evaluated.predict([("walk", "V;PST")]) == trained.predict([("walk", "V;PST")])
+
+
+def test_what_is_logged_speaks_of_arguments_while_a_training_from_python_runs(data, tmp_path, caplog):
+    caplog.set_level("INFO")
+    factory = logging.getLogRecordFactory()
+    arguments = {"engine": "native", "epochs": 1, "input": 8, "enc_hidden": 8, "dec_hidden": 8, "split_by": "line"}
+    il_morph.train(data("train"), None, tmp_path / "split", **arguments)
+    il_morph.train(data("train"), data("dev"), tmp_path / "slots", avm_feat_format=True, **{**arguments,
+                                                                                           "split_by": None})
+    said = [record.getMessage() for record in caplog.records]
+    assert any(line.startswith("avm_feat_format=True has no effect here") for line in said)
+    assert not [line for line in said if "--" in line]
+    assert logging.getLogRecordFactory() is factory
 
 
 @pytest.mark.parametrize("message, python", [
@@ -431,3 +445,78 @@ def test_predictors_work_without_threadpoolctl(monkeypatch, predictor):
     assert predictor.predict(ITEMS) == expected
     assert not any(isinstance(library, threads.Controlled) for library in threads.libraries())
     threads.libraries.cache_clear()
+
+
+# What is no text, no path and no list is refused
+
+class Frame:
+    """Like a table of pandas, it gives the names of its columns."""
+
+    columns = ["input"]
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __repr__(self):
+        return "Frame"
+
+
+NO_LISTS = [{"walk": "V;PST"}, {"walk"}, b"walk", None, 7, Frame()]
+
+
+@pytest.mark.parametrize("values", [*NO_LISTS, [b"walk"], [None], [7], [("walk", b"V")], [("walk", None)],
+                                    [{"walk": 1}]], ids=repr)
+def test_inputs_are_a_list_of_texts(predictor, values):
+    for ask in (predictor.predict, predictor.nbest, predictor.score):
+        with pytest.raises(il_morph.InputError, match="^(predict|score) takes "):
+            ask(values)
+
+
+@pytest.mark.parametrize("values", [*NO_LISTS, [b"x"] * 4, [None] * 4, [1.5] * 4, [("x",)] * 4], ids=repr)
+def test_outputs_to_evaluate_are_a_list_of_texts(data, values):
+    with pytest.raises(il_morph.InputError, match="^(predictions|an item of predictions) takes a "):
+        il_morph.evaluate(data("dev"), values)
+
+
+def test_outputs_to_evaluate_may_come_from_a_generator(data):
+    assert il_morph.evaluate(data("dev"), (form for _, _, form in DEV)).accuracy == 100
+
+
+@pytest.mark.parametrize("path", [b"x", None, 7, "", {"x": 1}, [None], [b"x"]], ids=repr)
+def test_paths_are_paths(data, path):
+    for ask in (lambda: il_morph.load(path), lambda: il_morph.evaluate(path, ["x"]),
+                lambda: il_morph.train(path, data("dev"), "r"),
+                lambda: il_morph.train(data("train"), data("dev"), path)):
+        with pytest.raises(il_morph.InputError, match=" takes a | is empty: give a path"):
+            ask()
+
+
+@pytest.mark.parametrize("arguments", [
+    {"seeds": b"12"}, {"seeds": {1: 2}}, {"beam_widths": {4}}, {"beam_widths": b"4"}, {"columns": b"input,output"},
+    {"columns": 7}, {"columns": [b"input"]}, {"columns": {"input": 0, "output": 1}}, {"input_separator": 5},
+    {"feature_separator": b";"}, {"epochs": True}, {"epochs": "three"}, {"epochs": 2.5}, {"model": b"ca-r"},
+    {"force": 1}, {"pos_emb": "no"}, {"test_path": b"x"}, {"dropout": None, "l2": "much"}, {"help": True},
+    {"version": True}], ids=repr)
+def test_arguments_of_other_types_are_refused(data, tmp_path, arguments):
+    with pytest.raises(il_morph.InputError):
+        il_morph.train(data("train"), data("dev"), tmp_path / "r", **arguments)
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("ask", [lambda m: m.predict(["walk"], beam_width=True), lambda m: m.nbest(["walk"], n=True),
+                                 lambda m: m.nbest(["walk"], mass="much"), lambda m: m.nbest(["walk"], mass=True),
+                                 lambda m: m.paradigm(b"walk"), lambda m: m.paradigm(None)])
+def test_numbers_are_numbers_and_lemmas_texts(predictor, ask):
+    with pytest.raises(il_morph.InputError):
+        ask(predictor)
+
+
+def test_a_path_that_looks_like_a_flag_is_a_path(data, tmp_path):
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "f.stats").write_text("{}")
+    for flag in ("--force", "--help", "--epochs=1"):
+        with pytest.raises(il_morph.InputError, match=f"^cannot read ./{flag}: No such file"):
+            il_morph.train(flag, data("train"), tmp_path / "r")
+    assert {path.name for path in (tmp_path / "r").iterdir()} == {"f.stats"}
+    with pytest.raises(il_morph.InputError, match="^help: there is no such argument"):
+        il_morph.train(data("train"), None, tmp_path / "r", help=True)

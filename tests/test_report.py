@@ -16,7 +16,7 @@ from il_morph.evaluation.voting import vote
 from il_morph.report import runs_page
 from il_morph.reproduction.run_list import measured
 from il_morph.reproduction.runs import Run
-from tests.cli import SHORT, SMALL, TRAIN, as_2017, error_of
+from tests.cli import ROOT, SHORT, SMALL, TRAIN, as_2017, error_of
 from tests.made_runs import EVIL, WORDS, made_run
 
 pytest.importorskip("jinja2")
@@ -66,6 +66,12 @@ def report(path, *arguments) -> Page:
 
 
 @pytest.fixture(autouse=True)
+def current_folder(monkeypatch, tmp_path_factory):
+    """Recorded data is read below it only."""
+    monkeypatch.chdir(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(autouse=True)
 def no_curves(monkeypatch):
     """Drawing takes longest."""
     monkeypatch.setattr(runs_page, "learning_curves", lambda runs: b"<svg/>" if any(r.epochs for r in runs) else None)
@@ -110,6 +116,7 @@ def test_the_figures_of_a_report_are_those_of_evaluate(made, tmp_path):
 
 def test_a_report_is_one_file_with_a_policy_and_no_markup_from_the_data(made, tmp_path, monkeypatch):
     monkeypatch.undo()  # with curves
+    monkeypatch.chdir(made.parent)
     page = report(tmp_path / "page.html", made)
     assert all(attributes["src"].startswith("data:image/svg+xml;base64,") for attributes, _ in page.all("img"))
     assert len(page.all("img")) == 1
@@ -292,9 +299,10 @@ def test_a_page_never_takes_the_place_of_other_runs_and_other_data(tmp_path, cap
 
 def test_a_page_goes_to_standard_output(made, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    report(tmp_path / "page.html", made)
+    data = [f"--{part}={made.parent / part}" for part in ("train", "dev", "test")]
+    report(tmp_path / "page.html", made, *data)
     capsys.readouterr()
-    assert main(["report", str(made), "--output=-"]) == 0
+    assert main(["report", str(made), *data, "--output=-"]) == 0
     captured = capsys.readouterr()
     assert captured.out == (tmp_path / "page.html").read_text(encoding="utf-8") and "is written" not in captured.err
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
@@ -502,7 +510,7 @@ def test_a_table_without_runs_is_a_page_without_pictures(tmp_path, capsys):
 
 
 def test_all_tables_are_one_page(capsys):
-    assert main(["table", "all", "experiments", "--format=html"]) == 0
+    assert main(["table", "all", str(ROOT / "experiments"), "--format=html"]) == 0
     page = Page(capsys.readouterr().out)
     assert [text for _, text in page.all("h1")] == ["Our runs beside the paper"]
     assert len(page.all("img")) >= 3

@@ -14,7 +14,8 @@ ROOMS = ["data", "transitions", "evaluation", "model", "training", "engines", "c
 GROUND = {"errors", "files", "bars", "limits", "run_folder", "values"}  # modules that every room may import
 NEVER = {"reproduction": {"transitions", "training", "engines"}, "report": {"engines"}}  # though they stand to the left
 # The systems of other papers: names, and what the allowed modules may say of them
-CITED_NAMES = re.compile(r"\bSOFT\b|\bSoft[A-Z]\w*|[\"']soft[\"']|(?i:hacm|haem[-_ ]?2017|nwfst)|il_morph\.cited")
+CITED_NAMES = re.compile(r"\b(?:SOFT|MED|LEM)\b|\b(?:Soft|Gru)[A-Z]\w*|[\"'](?:soft|med|lem)[\"']|"
+                         r"(?i:hacm|haem[-_ ]?2017|nwfst)|il_morph\.cited")
 KNOW_CITED = {
     "model/registry.py",  # finds them
     "commands/train.py",  # the help of --model and --architecture

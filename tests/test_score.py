@@ -14,6 +14,7 @@ from il_morph.model.combination import AveragingPredictor
 from il_morph.model.modelfile import Model, save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.registry import kind_named
+from il_morph.model.scoring import latest_positions, score_outputs
 from il_morph.model.search import describe
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.vocabulary import Vocabulary
@@ -66,7 +67,7 @@ def test_a_wide_beam_is_exact(network):
         assert_exact(predictor, Sample(word, tag, output))
 
 
-@pytest.mark.parametrize("architecture, settings", [("soft", {}), ("haem-2017", {"mlp": 6})])
+@pytest.mark.parametrize("architecture, settings", [("soft", {}), ("haem-2017", {"mlp": 6}), ("med", {}), ("lem", {})])
 def test_architectures_with_other_states_are_scored_too(architecture, settings):
     assert_exact(Predictor(cited_model(architecture, **settings)), Sample("wa", "V;PST", "aw"))
 
@@ -210,3 +211,34 @@ def test_bad_input_of_score(path, tmp_path, capsys, flags, content, message):
     found = error_of(capsys, "score", *flags, path, str(tmp_path / "gold"), str(tmp_path / "out"))
     assert found.startswith(message.format(gold=tmp_path / "gold"))
     assert not (tmp_path / "out").exists()
+
+
+@given(st.text("walkΩЖ", max_size=6), st.text("walkΩЖ", max_size=6))
+def test_the_latest_positions_are_those_from_which_the_output_can_still_be_written(word, output):
+    model = random_model()
+    instance = model.vocabulary.instance(Sample(word, "V;PST", output))
+    latest = latest_positions(model.vocabulary, instance, output)
+    for written in range(len(output) + 1):
+        for position in range(instance.start, instance.end + 1):
+            left = iter(instance.text[position:instance.end])
+            needed = [each for each in output[written:] if each not in model.vocabulary.actions]
+            assert (position <= latest[written]) == all(each in left for each in needed)
+
+
+def test_the_work_for_an_output_grows_with_its_length_alone():
+    """As many characters are looked at for each one of the output, however long it is."""
+    class Counted(str):
+        looked = 0
+
+        def __getitem__(self, key):
+            found = str.__getitem__(self, key)
+            Counted.looked += len(found)
+            return found
+
+    predictor, looked = Predictor(random_model()), {}
+    for length in (50, 200):
+        Counted.looked = 0
+        instance = predictor.vocabulary.instance(Sample("walk" * (length // 4), "V;PST", None))
+        score_outputs(predictor.inference, [instance], [Counted("walk" * (length // 4))], width=2)
+        looked[length] = Counted.looked / length
+    assert looked[200] < 1.2 * looked[50]

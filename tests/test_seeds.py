@@ -118,7 +118,7 @@ def test_no_test_data_of_an_earlier_split_stays_beside_training_data_with_its_li
     ("walk\twalked\tV;PST\n", [], "has 1 lines, too few to split"),
     ("walk\twalked\n\twalk\tV\n", [], "line"),
     (None, [], "cannot read"),
-    (as_2017(SAMPLES), ["--split-by=word"], "--split-by takes one of lemma, line, not 'word'"),
+    (as_2017(SAMPLES), ["--split-by=word"], "--split-by takes one of lemma, line, sentence, not 'word'"),
     (as_2017(SAMPLES), ["--split-seed=x"], "--split-seed takes a whole number"),
     (as_2017(SAMPLES), ["--mode=eval", "--reload-path=x"], "--mode=eval decodes DEV-PATH"),
     (as_2017(SAMPLES), ["--test-path=missing"], "cannot read missing"),

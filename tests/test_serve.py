@@ -233,22 +233,49 @@ def test_a_client_that_falls_silent_or_dawdles_is_let_go(monkeypatch):
         assert request(server, "GET", "/")[0] == 200
 
 
-def test_too_many_connections_are_turned_away_and_the_others_answered(monkeypatch):
+def test_of_too_many_connections_the_one_that_is_idle_longest_is_broken_off(monkeypatch):
     monkeypatch.setattr(server_module, "MOST_CONNECTIONS", 2)
     with serving(Answers({"words": MODEL})) as server:
-        waiting = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(3)]
-        waiting[2].settimeout(20)
-        assert waiting[2].recv(100) == b""
-        for each in waiting:
+        idle = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(3)]
+        idle[0].settimeout(20)
+        assert idle[0].recv(100) == b""
+        for _ in range(3):
+            assert request(server, "GET", "/")[0] == 200
+        for each in idle:
             each.close()
-        for _ in range(50):
-            try:
-                assert request(server, "GET", "/")[0] == 200
-                break
-            except (ConnectionError, http.client.BadStatusLine):
-                continue
-        else:
-            pytest.fail("the places of closed connections are not given back")
+
+
+def test_a_new_client_is_answered_while_many_connections_are_idle():
+    with serving(Answers({"words": MODEL})) as server:
+        idle = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(70)]
+        for _ in range(3):
+            assert request(server, "GET", "/")[0] == 200
+            assert ask(server, "/api/predict", {"input": "walk"})[0] == 200
+        for each in idle:
+            each.close()
+
+
+def test_connections_that_are_being_answered_are_not_broken_off(monkeypatch):
+    class Slow(Answers):
+        def predict(self, question):
+            asked.set()
+            assert answer.wait(20)
+            return super().predict(question)
+
+    asked, answer = threading.Event(), threading.Event()
+    monkeypatch.setattr(server_module, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(server_module, "GIVEN_BACK", 0.1)
+    with serving(Slow({"words": MODEL})) as server:
+        found = []
+        busy = threading.Thread(target=lambda: found.append(ask(server, "/api/predict", {"input": "walk"})[0]))
+        busy.start()
+        assert asked.wait(20)
+        with socket.create_connection(("127.0.0.1", server.server_port)) as turned_away:
+            turned_away.settimeout(20)
+            assert turned_away.recv(100) == b""
+        answer.set()
+        busy.join(20)
+        assert found == [200]
 
 
 def test_an_answer_that_fails_says_so_without_a_traceback(monkeypatch):
@@ -299,6 +326,22 @@ def test_the_command_warns_when_others_can_reach_the_page(tmp_path):
         assert process.wait() == 0
 
 
+def test_the_command_serves_on_ipv6(tmp_path):
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    save_model(tmp_path / "f.model", random_model(2))
+    with command("--host=::1", str(tmp_path)) as process:
+        line = process.stderr.readline()
+        port = int(re.fullmatch(r"il-morph: serving http://\[::1\]:(\d+)/ \(Ctrl-C stops it\)\n", line)[1])
+        for host, status in (("[::1]", 200), ("localhost", 200), ("[2001:db8::1]", 403), ("evil.example", 403)):
+            connection = http.client.HTTPConnection("::1", port)
+            connection.request("GET", "/api/models", headers={"Host": f"{host}:{port}"})
+            assert connection.getresponse().status == status, host
+            connection.close()
+
+
 def test_errors_of_the_command(capsys, tmp_path, server):
     save_model(tmp_path / "f.model", random_model(2))
     assert "cannot read" in error_of(capsys, "serve", str(tmp_path / "nothing"))
@@ -331,3 +374,14 @@ def test_an_installed_package_has_the_files_of_its_pages(tmp_path):
     assert done.returncode == 0, done.stderr
     pages = {path.name for path in (ROOT / "il_morph" / "report" / "pages").iterdir()}
     assert {path.name for path in (tmp_path / "built" / "il_morph" / "report" / "pages").iterdir()} == pages
+
+
+@pytest.mark.parametrize("sent, status", [(b"BREW / HTTP/1.1\r\n\r\n", 501), (b"GET / HTTP/x\r\n\r\n", 400),
+                                          (b"a b c d\r\n\r\n", 400), (b"GET / HTTP/9.0\r\n\r\n", 505)])
+def test_requests_that_are_no_requests_are_refused_with_all_headers(server, sent, status):
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as connection:
+        connection.sendall(sent)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert answer.status == status and "error" in json.loads(answer.read())
+        assert all(answer.getheader(name) == value for name, value in HEADERS.items())

@@ -157,7 +157,7 @@ def test_paths_that_are_none(file, capsys, tmp_path, monkeypatch, arguments, mes
     (["--parts=100"], "--parts takes two or three percentages"),
     (["--parts=90,10,0"], "--parts takes two or three percentages"),
     (["--parts=a,b,c"], "--parts takes two or three percentages"),
-    (["--split-by=word"], "--split-by takes one of lemma, line, not 'word'"),
+    (["--split-by=word"], "--split-by takes one of lemma, line, sentence, not 'word'"),
     (["--seed=x"], "--seed takes a whole number from 0 up, not 'x'"),
 ])
 def test_bad_flags(file, capsys, arguments, message):

@@ -66,6 +66,73 @@ def test_a_header_row_is_recognised_said_and_skipped(header, text):
     assert data.format == parse(text).format
 
 
+@pytest.mark.parametrize("header", [
+    "Grundform\tWortform\tMerkmale", "lemme\tforme\ttraits", "lema\tforma\trasgos", "лемма\tсловоформа\tпризнаки",
+    "forma podstawowa\tforma\tcechy", "kök\tbiçim\tözellikler", "perusmuoto\tmuoto\tpiirteet", "lemma\tform\tgloss"])
+def test_header_rows_in_other_languages_are_recognised(header):
+    data = parse(f"{header}\n{OF_2017}")
+    assert data.samples == SAMPLES and "header row skipped" in data.description
+    assert data.format == SIGMORPHON2017
+
+
+@pytest.mark.parametrize("header, columns, row", [
+    ("ID\tLemma\tFeatures\tForm\tSpeaker", "-,input,features,output,-", "{id}\t{input}\t{tag}\t{output}\tAB"),
+    ("lemma\tgloss\tform\tmsd", "input,-,output,features", "{input}\tto {input}\t{output}\t{tag}"),
+    ("nr\tlemma\tform", "-,input,output", "{id}\t{input}\t{output}"),
+])
+def test_a_header_row_says_which_columns_are_ignored(header, columns, row):
+    lines = [row.format(id=number, input=sample.input, tag=sample.tag, output=sample.output)
+             for number, sample in enumerate(SAMPLES)]
+    data = parse("\n".join([header, *lines]) + "\n", need_output=True)
+    assert [(sample.input, sample.output) for sample in data.samples] == [(each.input, each.output) for each in SAMPLES]
+    assert ",".join(data.format.columns) == columns
+    assert [sample.tag for sample in data.samples] == [each.tag if "features" in columns else "" for each in SAMPLES]
+
+
+def test_a_header_row_says_which_column_a_model_inflects():
+    options = ReadOptions(expected=SIGMORPHON2017, because="the model was trained on")
+    data = parse("ID\tlemma\tmsd\n7\twalk\tV;PST\n8\tgo\tV;PST\n", options)
+    assert data.samples == [Sample("walk", "V;PST", None), Sample("go", "V;PST", None)]
+    assert error("ID\tlemma\tform\n7\twalk\twalked\n", options) == (
+        "file, line 1: the header row names no features; give data in the format that the model was trained on")
+    assert 'column 3 looks like features separated by ","' in error(
+        "ID\tlemma\tmsd\n7\twalk\tV,PST\n8\tgo\tV,PST\n", options)
+
+
+def test_a_first_row_with_features_of_its_own_is_asked_about():
+    words = ("walk", "play", "talk", "call", "ask")
+    text = "".join(f"{word}\t{word}ed\tV;PST\n{word}\t{word}s\tV;PRS\n" for word in words)
+    message = error("base_word\tderived_word\tgrammar\n" + text)
+    assert message == ("file, line 1: base_word | derived_word | grammar: is this a header row? Its features occur "
+                       "nowhere else. Remove it, or call its columns input,output,features; if it is data, say so with "
+                       "--columns=input,output,features")
+    columns = ("input", "output", "features")
+    assert len(parse("base_word\tderived_word\tgrammar\n" + text, ReadOptions(columns=columns)).samples) == 11
+    assert len(parse("be\twas\tV;PST;SG\n" + text).samples) == 11
+
+
+# Features
+
+@pytest.mark.parametrize("text, features", [
+    ("walk;walked;V.PST.NOM(2,PL)\ngo;went;V.PST.NOM(2,SG)\n", ("V.PST.NOM(2,PL)",)),
+    ("walk;V.PST.NOM(2,PL);walked\ngo;V.PST.NOM(2,SG);went\n", ("V.PST.NOM(2,PL)",)),
+    ("walk\tV.PST.NOM(2,PL)\twalked\ngo\tV.PST.NOM(2,SG)\twent\n", ("V.PST.NOM(2,PL)",)),
+    ("walk\tV,PST,NOM(2,PL)\twalked\ngo\tV,PST,NOM(2,SG)\twent\n", ("V", "PST", "NOM(2,PL)")),
+])
+def test_features_are_never_split_inside_brackets(text, features):
+    data = parse(text, need_output=True)
+    assert data.samples[0].output == "walked" and data.format.features(data.samples[0].tag) == features
+    assert len(features) > 1 or "each bundle is one" in data.description
+
+
+@pytest.mark.parametrize("sign", [".", " ", "+"])
+def test_what_may_separate_features_is_offered(sign, caplog, tmp_path):
+    path = tmp_path / "file"
+    path.write_text(f"walk\twalked\tV{sign}PST(2,PL)\ngo\twent\tV{sign}PST(2,SG)\n")
+    read_data(path)
+    assert f'--feature-separator="{sign}"' in caplog.text and "is read as one feature" in caplog.text
+
+
 def test_a_header_row_settles_what_the_lines_leave_open():
     lines = "walk\tpast\twalked\ngo\tpast\twent\n"
     assert parse(f"lemma\tfeatures\tform\n{lines}").samples[0] == Sample("walk", "past", "walked")
@@ -240,7 +307,7 @@ def test_a_hash_sign_is_a_character_like_others():
 # Encodings
 
 @pytest.mark.parametrize("encoding, conversion", [
-    ("utf-16", "iconv -f UTF-16 -t UTF-8 file > NEW"), ("utf-16-le", "iconv -f UTF-16LE -t UTF-8 file > NEW"),
+    ("utf-16-le", "iconv -f UTF-16LE -t UTF-8 file > NEW"),
     ("utf-16-be", "iconv -f UTF-16BE -t UTF-8 file > NEW"), ("cp1252", "iconv -f WINDOWS-1252 -t UTF-8 file > NEW"),
 ])
 def test_other_encodings_are_named_with_the_command_that_converts(encoding, conversion):
@@ -252,6 +319,46 @@ def test_other_encodings_are_named_with_the_command_that_converts(encoding, conv
 def test_cyrillic_is_told_from_western_letters():
     text = "дом\tдома\tN;PL\nкот\tкоты\tN;PL\nслон\tслоны\tN;PL\n"
     assert "iconv -f WINDOWS-1251" in error(text.encode("cp1251"))
+
+
+@pytest.mark.parametrize("encoding, text, likely", [
+    ("cp1254", "kuş\tkuşlar\tN;PL\ndağ\tdağlar\tN;PL\nkapı\tkapılar\tN;PL\n", "  kuş  iconv -f WINDOWS-1254"),
+    ("cp1250", "żaba\tżaby\tN;PL\nłąka\tłąki\tN;PL\nręka\tręce\tN;PL\n", "iconv -f WINDOWS-1250"),
+    ("cp1253", "σπίτι\tσπίτια\tN;PL\nδρόμος\tδρόμοι\tN;PL\n", "iconv -f WINDOWS-1253"),
+    ("koi8-r", "дом\tдома\tN;PL\nкот\tкоты\tN;PL\nслон\tслоны\tN;PL\n", "  дом  iconv -f KOI8-R"),
+    ("cp1252", "niño\tniños\tN;PL\naño\taños\tN;PL\n", "iconv -f WINDOWS-1252"),
+])
+def test_encodings_in_which_a_file_has_words_are_shown_with_a_word_in_each(encoding, text, likely):
+    message = error(text.encode(encoding))
+    assert likely in message
+    assert message.count("iconv") == max(1, message.count("\n")) <= 3
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf16_with_a_byte_order_mark_is_read(encoding, tmp_path, caplog):
+    caplog.set_level("INFO")
+    text, mark = OF_2017 * 40_000, "" if encoding == "utf-16" else "\ufeff"
+    path = tmp_path / "wide.tsv"
+    path.write_bytes((mark + text).encode(encoding))
+    expected = parse(text).samples
+    assert read_data(path).samples == expected
+    assert f"{path}: read as UTF-16, which its byte order mark names" in caplog.messages
+    blocks = list(DataStream(path, ReadOptions(expected=SIGMORPHON2017, because="the model was trained on")))
+    assert len(blocks) > 1 and [sample for block in blocks for sample in block.samples] == expected
+
+
+def test_parts_of_a_file_in_utf16_are_utf8(tmp_path):
+    path = tmp_path / "wide.tsv"
+    path.write_bytes("".join(f"büro{n}\tbüros{n}\tN;PL\n" for n in range(20)).encode("utf-16"))
+    assert main(["split", str(path)]) == 0
+    parts = [part.read_text(encoding="utf-8") for part in sorted(tmp_path.glob("wide-split/*.tsv"))]
+    assert len(parts) == 3 and sorted("".join(parts).splitlines()) == sorted(
+        f"büro{n}\tbüros{n}\tN;PL" for n in range(20))
+
+
+def test_broken_utf16_is_refused():
+    assert error(b"\xff\xfea\x00\x00\xd8b\x00\n\x00") == (
+        "file begins like UTF-16 but is not valid UTF-16: save it again, as UTF-8")
 
 
 def test_one_broken_line_among_utf8_is_not_converted():

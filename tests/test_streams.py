@@ -220,6 +220,18 @@ def test_with_little_memory_training_does_without_the_compiler(folder):
     assert "kernels of NumPy" in done.stderr
 
 
+def test_ctrl_c_waits_until_a_command_is_loaded(monkeypatch, capsys):
+    """NumPy on Python 3.9 turns one into an ImportError."""
+    def load(module):
+        signal.raise_signal(signal.SIGINT)
+        loaded.append(module)
+
+    loaded = []
+    monkeypatch.setattr("importlib.import_module", load)
+    assert main(["predict"]) == 130 and capsys.readouterr().err == "il-morph: interrupted\n"
+    assert loaded == ["il_morph.commands.predict"]
+
+
 def test_ctrl_c_while_the_command_starts_leaves_no_traceback_of_ours(folder):
     """What Python itself prints while it starts is its own."""
     for delay in [*range(0, 300, 30), None]:

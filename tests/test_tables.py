@@ -237,7 +237,7 @@ def test_text_shows_cited_systems_and_their_note(capsys, tmp_path):
     assert [name for name in ("MED [1]", "SOFT [1]", "HA [1]", "[1] MED, SOFT, HA") if name not in shown] == []
     assert "permuted" in shown and "no runs of our own" in shown
     med = next(line for line in shown.splitlines() if line.startswith("MED"))
-    assert med.split()[:3] == ["MED", "[1]", "[2]"] and "[2] MED: not trained here" in shown
+    assert med.split()[:3] == ["MED", "[1]", "[2]"] and "[2] MED: ours are found with beam 4" in shown
     assert med.split()[3:] == ["91.5", "95.8", "98.8", "98.5", "95.5", "98.9", "96.8",
                                "91.5", "99.3", "89.0", "95.6"], "as it is printed"
 
@@ -662,3 +662,10 @@ def test_flags_of_version_2_say_which_script_has_them_now(results2016, capsys, f
     for argv in (["table", "sigmorphon2016", str(results2016), flag], ["table", name, "all", "x"]):
         assert error_of(capsys, *argv) == f"{name} is now experiments/analysis/{script}\n"
     assert (ROOT / "experiments" / "analysis" / script).exists()
+
+
+def test_a_flag_is_not_taken_for_the_value_of_the_one_before(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    message = error_of(capsys, "table", "--measured", "--format=line", "celex", "results")
+    assert message.startswith("--measured lacks its value: --format=line is a flag")
+    assert not any(tmp_path.iterdir())

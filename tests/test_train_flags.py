@@ -29,7 +29,7 @@ OTHER_VALUES = {
     "--model": "ca-d", "--test-path": "x", "--reload-path": "x", "--verbose": "1", "--dynet-seed": "3",
     "--dynet-mem": "99", "--dynet-autobatch": "1", "--engine": "native", "--beam-widths": "2,3",
     "--columns": "output,input", "--feature-separator": "|", "--split-by": "line", "--split-seed": "7",
-    "--input-separator": " ", "--output-separator": "|",
+    "--input-separator": " ", "--output-separator": "|", "--task": "inflect", "--conllu-features": "upos",
 }
 OF_SEEDS = {"--seeds", "--jobs"}  # tested in test_seeds.py
 

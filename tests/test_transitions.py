@@ -2,7 +2,7 @@
 import pytest
 
 from il_morph.transitions.actions import BEGIN, COPY, DELETE, END, MAX_ACTIONS, STEP, UNK, ActionTable
-from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem
+from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem, SubstitutionSystem
 
 HAEM, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
 TABLES = {name: ActionTable(system.action, [*system.special_actions, "a", "b"]) for name, system in SYSTEMS.items()}
@@ -10,7 +10,7 @@ TABLES = {name: ActionTable(system.action, [*system.special_actions, "a", "b"]) 
 
 def test_the_systems_have_the_names_of_the_flag():
     assert {name: type(system) for name, system in SYSTEMS.items()} == {
-        "haem": EditSystem, "hard": HardAttentionSystem}
+        "haem": EditSystem, "hard": HardAttentionSystem, "substitute": SubstitutionSystem}
 
 
 @pytest.mark.parametrize("system, at_end, valid", [

@@ -24,7 +24,7 @@ from docopt import docopt
 from frames import runs_of
 
 from il_morph.errors import InputError, errors_for_people
-from il_morph.files import refuse_to_overwrite, write_atomically
+from il_morph.files import refuse_to_overwrite, write_output
 from il_morph.report.accuracy_picture import draw_accuracies
 from il_morph.reproduction.figures import comparable, language_figures, scored
 from il_morph.reproduction.paper_tables import load_table
@@ -42,7 +42,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     refuse_to_overwrite(path, args["--force"])
     published, runs = load_published(table, args["--published"]), scored(runs_of(table, args["RUNS"]))
     figures = comparable(table, language_figures(table, published, runs))
-    write_atomically(path, draw_accuracies(table, figures, setting, path.suffix[1:]))
+    write_output(path, draw_accuracies(table, figures, setting, path.suffix[1:]))
 
 
 if __name__ == "__main__":

@@ -8,11 +8,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from speed import ENGINES, Timed, cpu_seconds, take_turns
+from speed import CHUNK, ENGINES, Timed, cpu_seconds, take_turns
 
+from il_morph.cited.gru.kind import GruKind
+from il_morph.cited.gru.learner import GruLearner
 from il_morph.cited.nwfst import lattice_numba, lattice_numpy
 from il_morph.cited.nwfst.learner import NwfstLearner
 from il_morph.data.formats import Sample
+from il_morph.engines.native import kernels_numba, kernels_numpy
 from il_morph.model.architectures import architecture_of, inference_of
 from il_morph.model.registry import TRANSDUCER, kind_named
 from il_morph.model.settings import PRESETS, ModelSettings, TrainingSettings
@@ -20,8 +23,10 @@ from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Learner
 from il_morph.training.phases import gold_sequences, make_objective
 
-SYSTEMS = {"HA": "ha-2017", "SOFT": "soft", "HACM": "hacm", "HAEM": "haem-2017", "NWFST": "nwfst"}
+SYSTEMS = {"HA": "ha-2017", "SOFT": "soft", "HACM": "hacm", "HAEM": "haem-2017", "NWFST": "nwfst",
+           "MED": "med", "LEM": "lem"}
 KERNELS_OF_NWFST = {"numba": lattice_numba, "numpy": lattice_numpy}
+KERNELS_OF_UPDATES = {"numba": kernels_numba, "numpy": kernels_numpy}
 
 
 def settings_of(preset: str, data_format: str) -> tuple[ModelSettings, TrainingSettings]:
@@ -38,6 +43,10 @@ def learners(vocabulary: Vocabulary, train: Sequence[Instance], settings: Traini
         return {name: NwfstLearner(vocabulary, np.random.RandomState(1), kernels)
                 for name, kernels in KERNELS_OF_NWFST.items()}
     objective = make_objective(vocabulary, settings, Random(1), gold_sequences(vocabulary, train, settings, seed=1))
+    kind = vocabulary.settings.kind
+    if isinstance(kind, GruKind):
+        return {name: GruLearner(vocabulary, objective, settings, np.random.RandomState(1), kind.from_mean,
+                                 kind.normalised, kernels) for name, kernels in KERNELS_OF_UPDATES.items()}
     return {"dynet": ENGINES["dynet"].learner(vocabulary, objective, settings)}
 
 
@@ -47,10 +56,11 @@ def training_and_decoding(preset: str, train: Sequence[Sample], dev: Sequence[Sa
     model, training = settings_of(preset, data_format)
     vocabulary = Vocabulary.build(train, model)
     instances = [vocabulary.instance(sample) for sample in train]
-    cells = {column: Timed(learner) for column, learner in learners(vocabulary, instances, training).items()}
+    batch = training.batch_size
+    cells = {column: Timed(learner, batch) for column, learner in learners(vocabulary, instances, training).items()}
     for timed in cells.values():
         timed.learner.set_weights(architecture_of(vocabulary).draw(seed=1))
-    take_turns(list(cells.values()), instances, range(1 + epochs))
+    take_turns(list(cells.values()), instances, range(1 + epochs), CHUNK - CHUNK % batch or batch)
     inference = inference_of(next(iter(cells.values())).learner.weights(), vocabulary)
     inputs = [vocabulary.instance(sample) for sample in dev]
     seconds, _ = cpu_seconds(lambda: inference.best_outputs(inputs, 1, 128))

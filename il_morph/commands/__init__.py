@@ -5,8 +5,10 @@ import difflib
 import importlib
 import logging
 import os
+import signal
 import sys
 from errno import ENOMEM
+from types import ModuleType
 from typing import Optional
 
 # One thread for NumPy's products, unless the user says otherwise: they are small, and threads that
@@ -16,7 +18,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from il_morph import __version__
 from il_morph.commands.arguments import UsageError, require_usage, split_at_end_of_flags
-from il_morph.errors import InputError
+from il_morph.errors import InputError, printable
 from il_morph.limits import require_products
 
 COMMANDS = {
@@ -42,10 +44,19 @@ OUT_OF_MEMORY = ("there is not enough memory for this: lower --batch-size, --dec
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
+class PrintableFormatter(logging.Formatter):
+    """Messages and warnings quote data."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
 def main(argv: Optional[list[str]] = None) -> int:
     """Run the command line and return its exit code."""
     argv = list(sys.argv[1:] if argv is None else argv)
-    logging.basicConfig(level=logging.INFO, format="il-morph: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PrintableFormatter("il-morph: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     if _say_closed():
         return BAD_INPUT
     if hasattr(sys.stdout, "reconfigure"):
@@ -72,8 +83,8 @@ def main(argv: Optional[list[str]] = None) -> int:
             return _say_out_of_memory()
         _give_up_output()
         where = error.filename or "the standard output"
-        print(f"il-morph: error: {f'cannot write {where}: {error.strerror}' if error.errno else error}",
-              file=sys.stderr)
+        said = f"cannot write {where}: {error.strerror}" if error.errno else str(error)
+        print(f"il-morph: error: {printable(said)}", file=sys.stderr)
         return BAD_INPUT
 
 
@@ -112,13 +123,22 @@ def _dispatch(argv: list[str]) -> int:
         return 0
     if name not in COMMANDS:
         raise UsageError(f"unknown command {name!r}{_suggestion(name)}", _overview())
-    command = importlib.import_module(f"il_morph.commands.{name}")
+    command = _load(name)
     require_products()
     usage = require_usage(command.__doc__)
     if {"-h", "--help"} & {*split_at_end_of_flags(argv)[0]}:
         print(command.help_text(argv) if hasattr(command, "help_text") else usage.strip())
         return 0
     return command.run(argv)
+
+
+def _load(name: str) -> ModuleType:
+    """The module of a command. Ctrl-C waits: libraries turn one into an ImportError while they are loaded."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return importlib.import_module(f"il_morph.commands.{name}")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _suggestion(name: str) -> str:

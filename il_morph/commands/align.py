@@ -50,7 +50,7 @@ from il_morph.model.search import describe
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.aligners import make_aligner
-from il_morph.transitions.expert import Expert, optimal_sequences
+from il_morph.transitions.expert import optimal_sequences
 from il_morph.transitions.systems import SYSTEMS
 
 MOST = 1_000_000
@@ -109,8 +109,7 @@ def in_symbols(aligned: tuple[str, str], symbols: Symbols) -> tuple[str, str]:
 def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int) -> Iterator[list[str]]:
     """A row for each optimal sequence, at most `most` for a pair, with the number of all sequences."""
     for instance in instances:
-        sample = instance.sample
-        expert = Expert(sample.input, sample.target, vocabulary.table)
+        expert = vocabulary.expert(instance.sample)
         number = str(expert.number_of_optimal_sequences())
         for actions in islice(optimal_sequences(expert), most):
             yield [*head(instance), number, describe(actions, instance, vocabulary)]

@@ -40,6 +40,7 @@ def parse_arguments(doc: Optional[str], argv: Sequence[str]) -> Arguments:
     argv, words = split_at_end_of_flags(argv)
     try:
         args = docopt.docopt(doc, argv=[*argv, *(NO_FLAG + word for word in words)])
+        _refuse_flags_as_values(args, argv)
         return {name: without_mark(value) for name, value in args.items()}
     except docopt.DocoptExit as exit_:
         usage = docopt.DocoptExit.usage.strip()
@@ -50,6 +51,13 @@ def parse_arguments(doc: Optional[str], argv: Sequence[str]) -> Arguments:
         elif repeated:
             complaint = f"{repeated[0]} is given twice"
         raise UsageError(complaint or "the arguments do not fit the usage", usage) from None
+
+
+def _refuse_flags_as_values(args: Arguments, argv: Sequence[str]) -> None:
+    """docopt takes the next word for the value of a flag, whatever it is."""
+    for flag, value in args.items():
+        if flag.startswith("--") and isinstance(value, str) and re.match(r"--\w", value) and value in argv:
+            raise InputError(f"{flag} lacks its value: {value} is a flag; if it is the value, write {flag}={value}")
 
 
 def split_at_end_of_flags(argv: Sequence[str]) -> tuple[list[str], list[str]]:

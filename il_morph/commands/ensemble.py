@@ -33,7 +33,7 @@ from il_morph.commands.arguments import integer, optional, parse_arguments, read
 from il_morph.data.formats import Sample
 from il_morph.evaluation.entries import read_first_predictions, read_predictions
 from il_morph.evaluation.voting import ensemble, repaired
-from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
+from il_morph.files import STREAM, refuse_to_overwrite, write_output
 
 
 def run(argv: list[str]) -> int:
@@ -54,5 +54,5 @@ def run(argv: list[str]) -> int:
     if to_stream:
         sys.stdout.write(text)
     else:
-        write_atomically(args["OUTPUT"], text)
+        write_output(args["OUTPUT"], text)
     return 0

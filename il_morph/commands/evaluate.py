@@ -12,6 +12,9 @@ predict --nbest` the first prediction counts; the mean reciprocal rank uses all 
 With --train=FILE it adds the accuracy for lemmas and features seen or not seen in training, for each
 feature, and for lines with unseen characters (with a separator: symbols).
 
+For CoNLL-U it prints the accuracy of LEMMA over words, as the evaluation script of Universal
+Dependencies counts, for all words, for each UPOS, and with --train for seen and unseen forms.
+
 Arguments:
   GOLD         data with outputs; - is standard input
   PREDICTIONS  the same lines with predicted outputs, which may be empty
@@ -29,7 +32,7 @@ Options:
   --columns=LIST    the columns, for example input,features,output; - skips one; without these
                     flags il-morph recognises the columns of GOLD
   --feature-separator=X  the separator between features (default: recognised)
-  --unicode=FORM    as-is, or nfc or nfd to normalise all files [default: as-is]
+  --unicode=FORM    as-is, nfc, nfd, or nfd-nfc (inputs nfd, outputs nfc) to normalise all files [default: as-is]
   --input-separator=X    the separator between the symbols of inputs (default: none, characters)
   --output-separator=X   the separator between the symbols of outputs, for example " ": distances and
                     edits count symbols
@@ -54,13 +57,16 @@ from il_morph.commands.arguments import (
     read_options_of,
     refuse_empty,
 )
-from il_morph.data.formats import ReadOptions, Separators, read_data
+from il_morph.data.conllu import conllu_block, is_conllu
+from il_morph.data.formats import ReadOptions, Separators, name_of, read_data, split_lines
 from il_morph.errors import InputError
 from il_morph.evaluation.analysis import Group, correct_lines, groups_of
 from il_morph.evaluation.comparison import Comparison, compare
 from il_morph.evaluation.edits import edits, first_difference
 from il_morph.evaluation.entries import Entry, gold_entries, read_predictions, warn_of_spelling
 from il_morph.evaluation.scores import Scores, evaluate
+from il_morph.evaluation.treebanks import lemma_accuracy
+from il_morph.files import STREAM, read_bytes
 
 DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5}
 SUMMARY: dict[str, Callable[[Sequence[float]], float]] = {
@@ -85,6 +91,10 @@ def run(argv: list[str]) -> int:
     layout = choice(args, "--format", ("text", "tsv", "json"))
     refuse_empty(args, "--train")
     _check_flags(args, layout)
+    if args["GOLD"] != STREAM and not args["--columns"] and is_conllu(
+            split_lines(read_bytes(args["GOLD"]), name_of(args["GOLD"]))):
+        print(_treebank(args, layout), end="")
+        return 0
     findings = _findings(args, read_options_of(args))
     print({"json": _as_json, "tsv": _as_tsv, "text": _as_text}[layout](findings), end="")
     return 0
@@ -99,6 +109,26 @@ def _check_flags(args: Arguments, layout: str) -> None:
     for flag in ("--resamples", "--seed"):
         if args[flag] is not None and not args["--compare"]:
             raise InputError(f"{flag} needs --compare: add it, or leave out {flag}")
+
+
+def _treebank(args: Arguments, layout: str) -> str:
+    """Lemma accuracy of one file of CoNLL-U."""
+    unused = [flag for flag in ("--errors", "--compare", "--sigm2017format", "--no-feat-format", "--feature-separator",
+                                "--input-separator", "--output-separator") if args[flag]]
+    if unused or len(args["PREDICTIONS"]) > 1 or args["--unicode"] != "as-is":
+        unused += ["--unicode"] if args["--unicode"] != "as-is" else []
+        what = unused[0] if unused else "more than one file of predictions"
+        raise InputError(f"{args['GOLD']} is CoNLL-U, and {what} is about lines with columns: leave it out")
+    paths = [args["GOLD"], args["PREDICTIONS"][0], *([args["--train"]] if args["--train"] else [])]
+    groups = lemma_accuracy(*(conllu_block(read_bytes(path), name_of(path)) for path in paths))
+    if layout == "json":
+        figures = [{"section": each.section, "name": each.name, "words": each.words, "correct": each.correct,
+                    "accuracy": each.accuracy} for each in groups]
+        return json.dumps({"groups": figures}, ensure_ascii=False, indent=2) + "\n"
+    rows = [["section", "group", "words", "correct", "accuracy"]]
+    rows += [[each.section, each.name, str(each.words), str(each.correct), f"{each.accuracy:.2f}"] for each in groups]
+    return ("".join("\t".join(row) + "\n" for row in rows) if layout == "tsv" else
+            "\n".join("  ".join(row) for row in _padded(rows)) + "\n")
 
 
 def _findings(args: Arguments, options: ReadOptions) -> Findings:
@@ -175,7 +205,7 @@ def _as_json(findings: Findings) -> str:
     result: dict[str, Any] = {"files": files, "summary": _summary(figures)}
     if findings.comparison is not None:
         result["comparison"] = findings.comparison.as_dict()
-    return json.dumps(result, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def _group_rows(findings: Findings) -> list[list[str]]:

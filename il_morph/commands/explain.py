@@ -25,7 +25,8 @@ from __future__ import annotations
 import sys
 
 from il_morph.commands.arguments import integer, optional, parse_arguments, refuse_empty
-from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
+from il_morph.errors import printable
+from il_morph.files import STREAM, refuse_to_overwrite, write_output
 from il_morph.model.combination import refuse_model_as_output
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
@@ -50,9 +51,10 @@ def run(argv: list[str]) -> int:
     if args["--html"]:
         text = explanation_page(trace, said)
     else:
-        text = trace_text(trace, not output and colourful(sys.stdout)) + "".join(f"\n{remark}\n" for remark in said)
+        text = trace_text(trace, not output and colourful(sys.stdout)) + "".join(
+            f"\n{printable(remark)}\n" for remark in said)
     if output:
-        write_atomically(output, text)
+        write_output(output, text)
     else:
         sys.stdout.write(text)
     return 0

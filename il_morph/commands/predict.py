@@ -14,6 +14,11 @@ The predictions have the columns of the input. If the columns of INPUT are clear
 in training, il-morph reads and writes them in that order. A warning counts the features that the model
 does not know.
 
+CoNLL-U is written as it is read, but for LEMMA (with --task=inflect: FORM). With --nbest MISC gets
+LemmaCandidates=gitmek:0.97,git:0.02, in which % , : | and blanks are percent-encoded. Words of the
+training data are looked up in the lexicon of the model first, if it has one; the first word of a
+sentence also in lower case, if it is unknown as it is. Equal inputs are decoded once.
+
 Options:
   --input=FILE         INPUT, if there are several models
   --output=FILE        OUTPUT, if there are several models
@@ -24,12 +29,16 @@ Options:
                        rank and log probability
   --mass=X             write as many different outputs as it takes to reach this share of the probability (for
                        example 0.95), at most --nbest, with the same two columns; the beam widens up to 256 if needed
+  --lexicon=WHICH      words of the training data that are looked up: off, unanimous (with one output), or frequent
+                       (one output has more than half of the occurrences) (default unanimous if the model has a lexicon)
+  --min-probability=P  write nothing (in CoNLL-U _) where the best output is less probable
   --format=NAME        tsv, or json: an object for each input with the output, probability, log probability and
                        actions of its predictions (default tsv)
   --actions            add a column with the edits: x copies, -x deletes, +x inserts (> moves on)
   --decbatch-size=N    inputs decoded at once (default 128)
   --columns=LIST       the columns of INPUT, for example input,features,output; - skips one
-  --unicode=FORM       as-is, or nfc or nfd to normalise the data (default: as in the training of the model)
+  --unicode=FORM       as-is, nfc, nfd, or nfd-nfc (inputs nfd, outputs nfc): normalise the data (default:
+                       as in the training of the model)
   --force              overwrite OUTPUT
 """
 
@@ -42,11 +51,15 @@ from typing import Optional
 
 from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments, refuse_empty
 from il_morph.commands.streams import AT_ONCE, answer, options_for
-from il_morph.data.formats import DataFormat, Sample
+from il_morph.data.conllu import FORM, ID, LEMMA, MISC, NOTHING, with_candidates
+from il_morph.data.dataformat import LEMMATIZE
+from il_morph.data.formats import Data, DataFormat, Sample, Treebank
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite
+from il_morph.model.answers import Answers
 from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor, refuse_model_as_output
+from il_morph.model.lexicon import LEXICON_RULES, OFF, UNANIMOUS
 from il_morph.model.predictor import AnyPredictor, Prediction
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
@@ -62,6 +75,7 @@ class Request:
     batch_size: int
     layout: str
     actions: bool
+    min_probability: float = 0.0
 
     @classmethod
     def of(cls, args: Arguments) -> Request:
@@ -71,18 +85,43 @@ class Request:
         if nbest and mass is None and nbest > max(1, width):
             raise InputError(f"--nbest={nbest} exceeds --beam-width={width}: widen the beam")
         return cls(nbest, mass, width, optional(integer, args, "--decbatch-size", 128, 1),
-                   optional(choice, args, "--format", "tsv", ("tsv", "json")), args["--actions"])
+                   optional(choice, args, "--format", "tsv", ("tsv", "json")), args["--actions"],
+                   optional(number, args, "--min-probability", 0.0, 0.0, 1.0))
 
-    def answered(self, predictor: AnyPredictor, fmt: DataFormat, samples: Sequence[Sample]) -> list[str]:
-        """The output lines for some samples."""
+    def answers(self, predictor: AnyPredictor, rule: str) -> Answers:
         most = self.nbest or (1 if self.mass is None else None)
-        found = predictor.ranked(samples, most, self.beam_width, self.mass, self.batch_size)
+        return Answers(predictor, most, self.beam_width, self.mass, self.batch_size, rule)
+
+    def answered(self, answers: Answers, fmt: DataFormat, samples: Sequence[Sample]) -> list[str]:
+        """The output lines for some samples."""
+        found = answers.ranked(samples)
         return [line for sample, predictions in zip(samples, found) for line in self.lines(fmt, sample, predictions)]
+
+    def columns(self, answers: Answers, data: Data) -> list[dict[int, str]]:
+        """The new columns of each word of a treebank."""
+        assert data.block is not None and isinstance(data.format, Treebank)
+        if self.layout != "tsv" or self.actions:
+            raise InputError("--format=json and --actions are about lines with columns, and "
+                             f"{data.name} is CoNLL-U: leave them out")
+        place = LEMMA if data.format.task == LEMMATIZE else FORM
+        found = answers.ranked(data.samples, [word.fields[ID] == "1" for word in data.block.words])
+        return [self._word(place, word.fields[MISC], predictions)
+                for word, predictions in zip(data.block.words, found)]
+
+    def _word(self, place: int, misc: str, predictions: Sequence[Prediction]) -> dict[int, str]:
+        columns = {place: self.certain(predictions[0]) or NOTHING}
+        if self.nbest or self.mass:
+            columns[MISC] = with_candidates(misc, [(each.output, each.probability) for each in predictions])
+        return columns
+
+    def certain(self, prediction: Prediction) -> str:
+        """The output, or nothing if it is not probable enough."""
+        return prediction.output if prediction.probability >= self.min_probability else ""
 
     def lines(self, fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) -> list[str]:
         if self.layout == "json":
             return [as_json(fmt, sample, predictions)]
-        return [self._row(fmt.line(sample, prediction.output), rank, prediction)
+        return [self._row(fmt.line(sample, self.certain(prediction)), rank, prediction)
                 for rank, prediction in enumerate(predictions, start=1)]
 
     def _row(self, columns: str, rank: int, prediction: Prediction) -> str:
@@ -94,7 +133,7 @@ def as_json(fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) 
     features = {} if fmt.separator is None else {"features": sample.tag}
     found = [{"output": each.output, "probability": each.probability, "log_probability": each.log_probability,
               "actions": each.actions} for each in predictions]
-    return json.dumps({"input": sample.input, **features, "predictions": found}, ensure_ascii=False)
+    return json.dumps({"input": sample.input, **features, "predictions": found}, ensure_ascii=False, allow_nan=False)
 
 
 def run(argv: list[str]) -> int:
@@ -106,7 +145,18 @@ def run(argv: list[str]) -> int:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
+    answers = request.answers(predictor, lexicon_rule(args, predictor))
     stream = DataStream(source, options_for(args, predictor))
-    answer(stream, target, predictor, lambda fmt, samples: request.answered(predictor, fmt, samples),
-           max(AT_ONCE, request.batch_size))
+    answer(stream, target, predictor, lambda fmt, samples: request.answered(answers, fmt, samples),
+           max(AT_ONCE, request.batch_size), lambda data: request.columns(answers, data))
     return 0
+
+
+def lexicon_rule(args: Arguments, predictor: AnyPredictor) -> str:
+    """Which words are looked up."""
+    rule = optional(choice, args, "--lexicon", None, LEXICON_RULES)
+    if rule == OFF or rule is None and predictor.lexicon is None:
+        return OFF
+    if predictor.lexicon is None:
+        raise InputError(f"--lexicon={rule}: the model has no lexicon; train it on CoNLL-U or with --keep-lexicon")
+    return rule or UNANIMOUS

@@ -13,9 +13,9 @@ Options:
   --output=FILE     the page; - is standard output [default: report.html]
   --part=PART       dev or test (default: test if it has outputs, else dev)
   --search=NAME     predictions to show: greedy, beam4 and so on (default: the widest beam)
-  --train=FILE      the training data, if it has moved
-  --dev=FILE        the development data, if it has moved
-  --test=FILE       the test data, if it has moved, or to add the outputs it lacked
+  --train=FILE      the training data, if it has moved or is not below the current folder
+  --dev=FILE        the development data, likewise
+  --test=FILE       the test data, likewise, or to add the outputs it lacked
   --force           overwrite FILE
   -h --help         show this text
 """
@@ -40,7 +40,7 @@ from il_morph.commands.arguments import (
 from il_morph.commands.streams import write_out
 from il_morph.data.splitting import NAMES, suffix_of
 from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
+from il_morph.files import STREAM, refuse_to_overwrite, write_output
 from il_morph.model.combination import refuse_model_as_output
 from il_morph.report.finished import PARTS, FinishedRun, Places, is_search, judge, read_run, short_names
 from il_morph.report.runs_page import runs_page
@@ -67,7 +67,7 @@ def run(argv: list[str]) -> int:
     if output == STREAM:
         write_out(page)
     else:
-        write_atomically(output, page)
+        write_output(output, page)
         log.info("wrote %s", output)
     return 0
 
@@ -89,7 +89,8 @@ def places_of(args: Arguments, finished: FinishedRun) -> Places:
     if len(given.all()) == len(NAMES):
         return given
     recorded = recorded_places(finished)
-    return Places(given.train or recorded.train, given.dev or recorded.dev, given.test or recorded.test)
+    return Places(given.train or recorded.train, given.dev or recorded.dev, given.test or recorded.test,
+                  frozenset(part for part in NAMES if given.of(part) is None))
 
 
 def recorded_places(finished: FinishedRun) -> Places:

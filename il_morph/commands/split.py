@@ -5,7 +5,7 @@ Usage:
 
 Writes the parts train, dev and test to FOLDER (default: FILE-split beside FILE), with the suffix of
 FILE. Lines stay as they are and keep their order; each part gets the header row. The same seed gives
-the same parts.
+the same parts. CoNLL-U is split by sentence.
 
 Arguments:
   FILE    data with outputs; - is standard input
@@ -14,8 +14,8 @@ Arguments:
 Options:
   --parts=LIST      shares of train, dev and test, or of train and dev, in percent
                     [default: 80,10,10]
-  --split-by=UNIT   lemma (all lines with the same input go to the same part) or line
-                    (default: lemma if an input occurs more than once, else line)
+  --split-by=UNIT   lemma (all lines with the same input go to the same part), line, or sentence (CoNLL-U)
+                    (default: lemma if an input occurs more than once, else line; sentence for CoNLL-U)
   --seed=N          seed of the random split [default: 1]
   --sigm2017format  columns are input, output, features (SIGMORPHON 2017)
   --no-feat-format  columns are input, anything or nothing, output; or input, output
@@ -36,13 +36,13 @@ from il_morph.commands.arguments import (
     read_options_of,
     refuse_empty,
 )
-from il_morph.data.splitting import LEMMA, LINE, folder_for, split_file
+from il_morph.data.splitting import UNITS, folder_for, split_file
 from il_morph.errors import InputError
 
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    by = optional(choice, args, "--split-by", None, (LEMMA, LINE))
+    by = optional(choice, args, "--split-by", None, UNITS)
     refuse_empty(args, "FILE", advice="give a file, or - for standard input")
     refuse_empty(args, "FOLDER", advice="give a folder, or leave it out")
     folder = args["FOLDER"] or folder_for(args["FILE"])

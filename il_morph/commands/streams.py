@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Callable, Optional
@@ -15,31 +15,50 @@ from il_morph.data.read_options import named_columns
 from il_morph.data.spelling import FORMS
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
-from il_morph.files import STREAM, written_atomically
+from il_morph.files import STREAM, written_output
 from il_morph.model.predictor import AnyPredictor
 
 AT_ONCE = 1024  # samples between two updates of the progress bar
 
 Answer = Callable[[DataFormat, Sequence[Sample]], Sequence[str]]  # the lines for some samples
+WordAnswer = Callable[[Data], Sequence[Mapping[int, str]]]  # the new columns of each word of a treebank
 
 log = logging.getLogger(__name__)
 
 
 def options_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
     """How to read the data: as the model does, unless the columns are clearly in another order."""
-    return ReadOptions(columns=named_columns(args["--columns"]), expected=predictor.format,
+    return ReadOptions(columns=named_columns(args["--columns"], need_output=False), expected=predictor.format,
                        because="the model was trained on", separators=predictor.separators,
                        unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
 
 
-def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE) -> None:
-    """Write the lines for all samples."""
+def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE,
+           columns_for: Optional[WordAnswer] = None) -> None:
+    """Write the lines for all samples. CoNLL-U is written as it is read, with other values in some columns."""
     number = check(stream, predictor) if stream.is_file else None
     with writer(target) as write:
-        answered = answer_blocks(stream, predictor, lines_for, write, number, at_once)
+        answered = answer_blocks(stream, predictor, text_for(stream, lines_for, columns_for, at_once), write, number)
         if number is not None and answered != number:
             raise InputError(f"{stream.name} had {number:,} lines and now has {answered:,}: "
                              "do not change it while il-morph reads it")
+
+
+def refuse_other_data(data: Data, predictor: AnyPredictor) -> None:
+    """Refuse numbers as inputs, or features, if training showed nothing like that. CoNLL-U names its columns."""
+    if data.block is not None:
+        return
+    vocabularies = predictor.vocabularies
+    advice = "if that is another column, name the columns as in --columns=-,input,features"
+    inputs = [sample.input for sample in data.samples]
+    letters = "".join(letter for vocabulary in vocabularies for letter in vocabulary.letters)
+    if all(map(str.isdecimal, inputs)) and not any(map(str.isdecimal, letters)):
+        raise InputError(f"{data.rows.where(0)}: the inputs are numbers ({inputs[0]}), which the model has never seen; "
+                         f"{advice}")
+    tags = {sample.tag for sample in data.samples}
+    if len(inputs) > 1 and not any(vocabulary.knows_some(tag) for vocabulary in vocabularies for tag in tags):
+        raise InputError(f"{data.rows.where(0)}: the model knows no feature of any line ({data.samples[0].tag!r}); "
+                         f"{advice}")
 
 
 @dataclass
@@ -50,9 +69,11 @@ class Survey:
     lines: int = 0
     warnings: Sequence[str] = ()
 
-    def blocks(self, stream: DataStream) -> Iterator[list[Sample]]:
+    def blocks(self, stream: DataStream, predictor: AnyPredictor) -> Iterator[list[Sample]]:
         for data in stream:
-            self.first = self.first or data
+            if self.first is None:
+                self.first = data
+                refuse_other_data(data, predictor)
             self.lines += len(data.samples)
             self.warnings = self.warnings or data.warnings()
             yield data.samples
@@ -61,7 +82,7 @@ class Survey:
 def check(stream: DataStream, predictor: AnyPredictor) -> int:
     """Log how a file is read, with warnings; return the number of its lines."""
     survey = Survey()
-    unknown = predictor.warnings(survey.blocks(stream))
+    unknown = predictor.warnings(survey.blocks(stream, predictor))
     assert survey.first is not None, "an empty file is an error"
     log.info("%s: %s", stream.name, survey.first.described(survey.lines))
     for warning in [*survey.warnings, *unknown]:
@@ -69,24 +90,43 @@ def check(stream: DataStream, predictor: AnyPredictor) -> int:
     return survey.lines
 
 
-def answer_blocks(stream: DataStream, predictor: AnyPredictor, lines_for: Answer, write: Callable[[str], None],
-                  number: Optional[int], at_once: int) -> int:
+TextFor = Callable[[Data], Iterator[tuple[str, int]]]  # pieces of text, each with the number of its samples
+
+
+def text_for(stream: DataStream, lines_for: Answer, columns_for: Optional[WordAnswer], at_once: int) -> TextFor:
+    """What is written for a block of data."""
+    def pieces(data: Data) -> Iterator[tuple[str, int]]:
+        if data.block is None:
+            for start in range(0, len(data.samples), at_once):
+                samples = data.samples[start:start + at_once]
+                yield "".join(line + "\n" for line in lines_for(data.format, samples)), len(samples)
+        elif columns_for is None:
+            raise InputError(f"{stream.name} is CoNLL-U: give lines with columns here")
+        else:
+            yield data.block.filled(columns_for(data)), len(data.samples)
+
+    return pieces
+
+
+def answer_blocks(stream: DataStream, predictor: AnyPredictor, pieces: TextFor, write: Callable[[str], None],
+                  number: Optional[int]) -> int:
     """Answer all samples and return their number. `number` is the size of a file that was checked."""
     done = 0
     with meter(number, "answered", "line") as moved:
         for data in stream:
             if number is None:
                 tell(data, stream, predictor, first=not done)
-            for start in range(0, len(data.samples), at_once):
-                samples = data.samples[start:start + at_once]
-                write("".join(line + "\n" for line in lines_for(data.format, samples)))
-                moved.update(len(samples))
+            for text, answered in pieces(data):
+                write(text)
+                moved.update(answered)
             done += len(data.samples)
     return done
 
 
 def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
     """Log how a block is read and what it warns of; say nothing if all is as expected."""
+    if first:
+        refuse_other_data(data, predictor)
     if first and (data.rows.remarks or data.format != stream.options.expected):
         log.info("%s: %s", stream.name, data.described(None))
     for warning in [*data.warnings(), *predictor.warnings([data.samples])]:
@@ -99,7 +139,7 @@ def writer(target: str) -> Iterator[Callable[[str], None]]:
     if target == STREAM:
         yield write_out
         return
-    with written_atomically(target) as stream:
+    with written_output(target) as stream:
         def write(text: str) -> None:
             stream.write(text.encode("utf-8"))
             if not stream.seekable():

@@ -36,7 +36,7 @@ from pathlib import Path
 
 from il_morph.commands.arguments import Arguments, choice, parse_arguments, refuse_empty, split_at_end_of_flags
 from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite, write_atomically
+from il_morph.files import STREAM, refuse_to_overwrite, write_output
 from il_morph.report.table_page import table_page
 from il_morph.reproduction.blocks import LAYOUTS, Block, render
 from il_morph.reproduction.by_language import language_blocks, language_tsv
@@ -71,7 +71,7 @@ def run(argv: list[str]) -> int:
     else:
         files = _one(args, load_table(args["NAME"]), layout)
     for path in sorted({*files} - {STREAM}):  # nothing is written before everything is known to be right
-        write_atomically(path, files[path])
+        write_output(path, files[path])
     sys.stdout.write(files.get(STREAM, ""))
     return 0
 

@@ -10,8 +10,9 @@ Usage:
   il-morph train [options] FILE RESULTS-PATH
 
 The flags that matter most:
-  --model=NAME              a preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a, or a cited system:
-                            ha-2017, soft, hacm, haem-2017, nwfst; explicit flags win (default ca-r)
+  --model=NAME              a preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a; g2p or segmentation;
+                            or a cited system: ha-2017, soft, hacm, haem-2017, nwfst, med, lem; explicit flags win
+                            (default ca-r)
   --test-path=FILE          decode this file, too; its outputs may be missing
   --seeds=LIST              train a model for each seed, for example 1-5, in RESULTS-PATH/1 and so on; RESULTS-PATH gets
                             their vote, mean and standard deviation. After an interruption the same command goes on
@@ -37,17 +38,21 @@ Engine:
   --dynet-autobatch=N       1: DyNet's automatic batching (default 0)
 
 Data:
-  --split-by=UNIT           how to split FILE: lemma (lines with the same input stay together) or line; if not given,
-                            lemma where inputs repeat, else line. With --test-path the parts are 90 and 10 percent
+  --split-by=UNIT           how to split FILE: lemma (lines with the same input stay together), line, or sentence
+                            (CoNLL-U); if not given, sentence for CoNLL-U, else lemma where inputs repeat, else line;
+                            the parts with --test-path are 90 and 10 percent
   --split-seed=N            seed for splitting FILE (default 1)
   (default)                 il-morph recognises the columns of TRAIN-PATH and says how it reads them; it refuses
                             ambiguous data
   --sigm2017format          columns are input, output, features;separated;by;semicolons
   --no-feat-format          columns are input, anything, output, or input, output: no features
-  --columns=LIST            the columns, for example input,features,output; - ignores a column
+  --columns=LIST            the columns, for example lemma,features,form or -,input,output; - skips one
   --feature-separator=X     what separates features, for example ";" (recognised if not given)
+  --task=NAME               CoNLL-U: lemmatize (FORM to LEMMA) or inflect (LEMMA to FORM) (default lemmatize)
+  --conllu-features=LIST    CoNLL-U: none, upos, upos+feats or xpos (default upos+feats)
+  --keep-lexicon            keep the training data in the model, for `il-morph predict --lexicon` (always with CoNLL-U)
   --unicode=FORM            as-is, or nfc or nfd: normalise all data to this form, and the inputs of `il-morph predict`
-                            as well (default as-is)
+                            as well; nfd-nfc: inputs to nfd, outputs to nfc (default as-is)
   --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
                             model (default none, each character is a symbol)
   --output-separator=X      the separator between the symbols of outputs, for example phonemes (default none)
@@ -56,9 +61,9 @@ Network:
   --architecture=NAME       transducer, as in the paper; or, with --mode=mle, a cited one: soft (soft
                             attention), hacm (hard attention that copies), haem-2017 (edits that read what was
                             written, deleted and done), nwfst (a lattice of edits with neural weights; no features, no
-                            beam) (default transducer)
-  --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END) or hard (STEP, write, END; not
-                            with --mode=il) (default haem)
+                            beam), med or lem (GRU encoder–decoders with attention) (default transducer)
+  --transducer=NAME         transition system: haem (COPY, DELETE, INSERT, END), substitute (these and SUBSTITUTE) or
+                            hard (STEP, write, END; not with --mode=il) (default haem)
   --input=N                 size of character embeddings (default 100)
   --feat-input=N            size of feature embeddings; 0 is a bag of features (default 20)
   --action-input=N          size of action embeddings; with --param-tying the same as --input (default 100)
@@ -116,6 +121,10 @@ Imitation learning:
   --il-optimal-oracle       the expert remembers which characters of the output are errors (default)
   --no-il-optimal-oracle    its place in the target is the length of the output, right or wrong
   --il-bias-inserts         in half of the steps an insertion costs no more than the COPY it could replace
+  --il-prefixes=NAME        where in the target the expert goes on: after the first prefix that the output contains, or
+                            after all prefixes nearest to the output: first or all (default first)
+  --il-costs=NAME           costs of the expert's edits: unit, or learnt from the training data by EM (stochastic edit
+                            distance) (default unit)
 
 Gold sequences (mle, mrt, and mle before other modes):
   --align-smart             Chinese-restaurant-process aligner (default)

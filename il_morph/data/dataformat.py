@@ -13,23 +13,19 @@ INPUT, FEATURES, OUTPUT, IGNORED = "input", "features", "output", "-"
 
 @dataclass(frozen=True)
 class DataFormat:
-    """The order of the columns and the separator between features (None: no features).
-
-    `whole_brackets`: text in brackets is not split, as in `V;IMP;ACC(2,SG)`."""
+    """The order of the columns and the separator between features (None: no features)."""
 
     name: str
     flag: str
     columns: tuple[str, ...]
     separator: Optional[str]
-    whole_brackets: bool = False
 
     def features(self, tag: str) -> tuple[str, ...]:
-        """The features of a tag; a format without features has one constant feature, the empty string."""
+        """The features of a tag, brackets kept whole as in `V;IMP;ACC(2,SG)`; a format without features has one
+        constant feature, the empty string."""
         if self.separator is None:
             return ("",)
-        if self.whole_brackets and "(" in tag:
-            return tuple(split_outside_brackets(tag, self.separator))
-        return tuple(tag.split(self.separator))
+        return tuple(split_outside_brackets(tag, self.separator) if "(" in tag else tag.split(self.separator))
 
     def sample(self, fields: Sequence[str], where: str) -> Sample:
         """The sample with these columns; an empty output counts as covered."""
@@ -67,15 +63,45 @@ class DataFormat:
 
     def remarks(self, tags: Sequence[str]) -> list[str]:
         """A remark if no tag contains the separator."""
-        if self.separator is None or not any(tags) or any(self.separator in tag for tag in tags):
+        if self.separator is None or not any(tags) or any(len(self.features(tag)) > 1 for tag in tags):
             return []
         return [f'no "{self.separator}" in the features: each bundle is one']
 
 
+LEMMATIZE, INFLECT = "lemmatize", "inflect"
+TASKS = (LEMMATIZE, INFLECT)
+FEATURE_SOURCES = {"none": (), "upos": ("UPOS",), "upos+feats": ("UPOS", "FEATS"), "xpos": ("XPOS",)}
+
+
+@dataclass(frozen=True)
+class Treebank(DataFormat):
+    """The words of CoNLL-U. In files of lines, such as predictions of a training, they are columns."""
+
+    task: str = LEMMATIZE
+    source: str = "upos+feats"  # one of FEATURE_SOURCES
+
+    def described(self, number: int, tags: Sequence[str] = ()) -> str:
+        """`CoNLL-U: FORM + UPOS + FEATS → LEMMA`."""
+        words = ("FORM", "LEMMA") if self.task == LEMMATIZE else ("LEMMA", "FORM")
+        return f"CoNLL-U: {' + '.join([words[0], *FEATURE_SOURCES[self.source]])} → {words[1]}"
+
+    def remarks(self, tags: Sequence[str]) -> list[str]:
+        return []
+
+
+def treebank(task: str = LEMMATIZE, source: str = "upos+feats") -> Treebank:
+    """How words of CoNLL-U are read."""
+    separator = "|" if FEATURE_SOURCES[source] else None
+    columns = (INPUT, OUTPUT, FEATURES) if separator else (INPUT, OUTPUT)
+    return Treebank(f"conllu:{task}:{source}", f"--task={task} --conllu-features={source}", columns, separator,
+                    task=task, source=source)
+
+
+TREEBANKS = {fmt.name: fmt for fmt in (treebank(task, source) for task in TASKS for source in FEATURE_SOURCES)}
 SIGMORPHON2016 = DataFormat("sigmorphon2016", "the default", (INPUT, FEATURES, OUTPUT), ",")
 SIGMORPHON2017 = DataFormat("sigmorphon2017", "--sigm2017format", (INPUT, OUTPUT, FEATURES), ";")
 SIGMORPHON2022 = DataFormat("sigmorphon2022", '--columns=input,features,output --feature-separator=";"',
-                            (INPUT, FEATURES, OUTPUT), ";", whole_brackets=True)
+                            (INPUT, FEATURES, OUTPUT), ";")
 NO_FEATURES = DataFormat("no-features", "--no-feat-format", (INPUT, FEATURES, OUTPUT), None)
 FORMATS = {fmt.name: fmt for fmt in (SIGMORPHON2016, SIGMORPHON2017, SIGMORPHON2022, NO_FEATURES)}
 
@@ -91,14 +117,15 @@ def format_of(columns: Sequence[str], separator: Optional[str]) -> DataFormat:
     listed, flag = ",".join(columns), f"--columns={','.join(columns)}"
     if FEATURES not in columns:
         return DataFormat(listed, flag, columns, None)
-    return DataFormat(f"{listed}:{separator}", f'{flag} --feature-separator="{separator}"', columns, separator,
-                      whole_brackets=True)
+    return DataFormat(f"{listed}:{separator}", f'{flag} --feature-separator="{separator}"', columns, separator)
 
 
 def format_named(name: str) -> DataFormat:
     """The format with this name: `sigmorphon2017`, or in general `input,features,output:;`."""
     if name in FORMATS:
         return FORMATS[name]
+    if name in TREEBANKS:
+        return TREEBANKS[name]
     listed, colon, separator = str(name).partition(":")
     columns = listed.split(",")
     if complaint_about_columns(columns) or bool(colon) != (FEATURES in columns) or bool(colon) != bool(separator):

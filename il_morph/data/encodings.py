@@ -1,6 +1,11 @@
-"""From bytes to lines: UTF-8, and what to do about anything else."""
+"""From bytes to lines: UTF-8, or UTF-16 with a byte order mark, and what to do about anything else."""
 from __future__ import annotations
 
+import codecs
+import logging
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 from typing import Optional
 
 from il_morph.errors import InputError
@@ -13,7 +18,14 @@ SPREADSHEETS = {  # by their first bytes: what they are, and what to do
 }
 COMPRESSED = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}  # and what unpacks them
 BLOCK_OF_BZIP2 = b"1AY&SY"  # after a digit; a word may begin with BZh, too
-UNDEFINED_IN_1252 = b"\x81\x8d\x8f\x90\x9d"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+BYTE_ORDER_MARK = codecs.BOM_UTF8
+ONE_BYTE_ENCODINGS = ("WINDOWS-1252", "WINDOWS-1254", "WINDOWS-1250", "WINDOWS-1251", "WINDOWS-1257", "WINDOWS-1253",
+                      "WINDOWS-1255", "WINDOWS-1256", "KOI8-R", "ISO-8859-1")
+MOST_CANDIDATES = 3
+QUOTES = "‘’“”„‚‹›«»–—…·"  # text has them, in any encoding
+
+log = logging.getLogger(__name__)
 
 
 def name_of(path: PathLike) -> str:
@@ -28,6 +40,8 @@ def split_lines(data: bytes, name: str, start: int = 1) -> list[str]:
         raise InputError(f"{name}, line 1: the lines end with carriage returns, as on an old Macintosh; "
                          f"convert them: tr '\\r' '\\n' < {file_named(name)} > NEW")
     lines = [line[:-1] if line.endswith("\r") else line for line in text.split("\n")]
+    if "\r" in text:
+        _refuse_carriage_returns(lines, name, start)
     while lines and not lines[-1]:
         lines.pop()
     if not lines:
@@ -35,18 +49,49 @@ def split_lines(data: bytes, name: str, start: int = 1) -> list[str]:
     return lines
 
 
+def _refuse_carriage_returns(lines: list[str], name: str, start: int) -> None:
+    """One at the end of a line belongs to the line end; any other would be lost at the next reading."""
+    for number, line in enumerate(lines, start=start):
+        if "\r" in line:
+            raise InputError(f"{name}, line {number}: a carriage return is not part of the line end; remove it: "
+                             f"tr -d '\\r' < {file_named(name)} > NEW")
+
+
 def decode(data: bytes, name: str, start: int = 1) -> str:
-    """Decode UTF-8 and drop a byte order mark. The error for other encodings names the likely one."""
+    """Decode UTF-8 and drop a byte order mark. The error for other encodings names the likely ones."""
     if start == 1:
         _refuse_other_files(data, name)
+        data = b"".join(as_utf8([data], name))
     wide = _two_byte_encoding(data)
     if wide:
-        raise InputError(f"{name}, line 1: not UTF-8; {_conversion(name, wide)}")
+        raise InputError(f"{name}, line 1: not UTF-8; {_conversion(name, [(wide, '')])}")
+    if start == 1 and data.startswith(2 * codecs.BOM_UTF8):
+        raise InputError(f"{name}, line 1: there are two byte order marks; remove one: "
+                         f"tail -c +{len(codecs.BOM_UTF8) + 1} < {file_named(name)} > NEW")
     try:
         return data.decode("utf-8-sig" if start == 1 else "utf-8")
     except UnicodeDecodeError as error:
         number = error.object.count(b"\n", 0, error.start) + start
         raise InputError(f"{name}, line {number}: not UTF-8; {_advice(data, name)}") from None
+
+
+def as_utf8(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """UTF-16 with a byte order mark becomes UTF-8, which is said; everything else stays as it is."""
+    decoder: Optional[codecs.IncrementalDecoder] = None
+    for number, chunk in enumerate(chunks):
+        if number == 0 and chunk[:2] in UTF16_MARKS:
+            log.info("%s: read as UTF-16, which its byte order mark names", name)
+            decoder = codecs.getincrementaldecoder("utf-16")()
+        yield chunk if decoder is None else _from_utf16(decoder, chunk, name)
+    if decoder is not None:
+        yield _from_utf16(decoder, b"", name, final=True)
+
+
+def _from_utf16(decoder: codecs.IncrementalDecoder, chunk: bytes, name: str, final: bool = False) -> bytes:
+    try:
+        return decoder.decode(chunk, final).encode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} begins like UTF-16 but is not valid UTF-16: save it again, as UTF-8") from None
 
 
 def _refuse_other_files(data: bytes, name: str) -> None:
@@ -60,9 +105,7 @@ def _refuse_other_files(data: bytes, name: str) -> None:
 
 
 def _two_byte_encoding(data: bytes) -> Optional[str]:
-    """UTF-16 has a byte order mark, or zeros beside its tabs and line feeds."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "UTF-16"
+    """UTF-16 without a byte order mark has zeros beside its tabs and line feeds."""
     if b"\0" not in data:
         return None
     for encoding in ("UTF-16LE", "UTF-16BE"):
@@ -76,7 +119,7 @@ def _two_byte_encoding(data: bytes) -> Optional[str]:
 def _advice(data: bytes, name: str) -> str:
     if any(_is_foreign_utf8(line) for line in data.split(b"\n")):
         return "convert the file to UTF-8: other lines are UTF-8 already, so fix this one by hand"
-    return _conversion(name, _one_byte_encoding(data))
+    return _conversion(name, likely_encodings(data))
 
 
 def _is_foreign_utf8(line: bytes) -> bool:
@@ -87,18 +130,37 @@ def _is_foreign_utf8(line: bytes) -> bool:
         return False
 
 
-def _one_byte_encoding(data: bytes) -> str:
-    """Mostly non-ASCII letters suggest Cyrillic, a few of them Western European text."""
-    beyond = sum(byte >= 0xC0 for byte in data)
-    latin = sum(chr(byte).isalpha() and byte < 0x80 for byte in data)
-    if beyond > latin:
-        return "WINDOWS-1251"
-    return "ISO-8859-1" if any(byte in UNDEFINED_IN_1252 for byte in data) else "WINDOWS-1252"
+def likely_encodings(data: bytes) -> list[tuple[str, str]]:
+    """The encodings in which the text looks most like words, each with a word of the text that tells them apart."""
+    words = sorted({word for word in re.findall(rb"[^\x00-\x40]+", data) if not word.isascii()}, key=data.index)
+    texts = {encoding: [word.decode(encoding, "replace") for word in words] for encoding in ONE_BYTE_ENCODINGS}
+    oddities = {encoding: sum(map(_oddities, decoded)) for encoding, decoded in texts.items()}
+    best = [encoding for encoding in ONE_BYTE_ENCODINGS if oddities[encoding] == min(oddities.values())]
+    telling = max(range(len(words)), key=lambda index: len({texts[encoding][index] for encoding in best}))
+    found: dict[str, str] = {}
+    for encoding in best:
+        found.setdefault(texts[encoding][telling], encoding)
+    return [(encoding, word) for word, encoding in found.items()][:MOST_CANDIDATES]
 
 
-def _conversion(name: str, encoding: str) -> str:
-    return (f"convert the file to UTF-8; it looks like {encoding.replace('WINDOWS', 'Windows')}: "
-            f"iconv -f {encoding} -t UTF-8 {file_named(name)} > NEW")
+def _oddities(word: str) -> int:
+    """What words seldom have: signs, capitals after the first letter, two scripts, mostly accented letters."""
+    letters = [character for character in word if character not in QUOTES]
+    spelling = [character for character in letters if unicodedata.category(character)[0] in "LM"]
+    scripts = {unicodedata.name(character, "?").split(" ")[0] for character in spelling}
+    signs = sum(not character.isascii() for character in letters) - sum(not one.isascii() for one in spelling)
+    capitals = sum(character.isupper() for character in letters[1:])
+    accented = scripts == {"LATIN"} and 2 * sum(not character.isascii() for character in letters) > len(letters) > 1
+    return signs + capitals + max(len(scripts) - 1, 0) + accented
+
+
+def _conversion(name: str, candidates: list[tuple[str, str]]) -> str:
+    commands = [f"iconv -f {encoding} -t UTF-8 {file_named(name)} > NEW" for encoding, word in candidates]
+    if len(candidates) > 1:
+        ways = "".join(f"\n  {word}  {command}" for (_, word), command in zip(candidates, commands))
+        return f"convert the file to UTF-8, with the command beside the word that is spelt right:{ways}"
+    encoding = candidates[0][0].replace("WINDOWS", "Windows")
+    return f"convert the file to UTF-8; it looks like {encoding}: {commands[0]}"
 
 
 def file_named(name: str) -> str:

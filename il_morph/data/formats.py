@@ -8,6 +8,7 @@ from il_morph.data.dataformat import (
     SIGMORPHON2017,
     SIGMORPHON2022,
     DataFormat,
+    Treebank,
     complaint_about_columns,
     format_from_flags,
     format_named,
@@ -29,9 +30,10 @@ from il_morph.data.samples import BEGIN, END, GAP, RESERVED, UNK, Sample
 from il_morph.data.symbols import NO_SEPARATORS, Separators
 
 __all__ = [
-    "BEGIN", "END", "GAP", "RESERVED", "UNK", "Sample", "DataFormat", "FORMATS", "NO_FEATURES", "SIGMORPHON2016",
-    "SIGMORPHON2017", "SIGMORPHON2022", "complaint_about_columns", "format_from_flags", "format_named", "format_of",
-    "AmbiguousFormat", "WrongFormat", "check_format", "recognise", "Data", "Parts", "ReadOptions", "parse_data",
+    "BEGIN", "END", "GAP", "RESERVED", "UNK", "Sample", "DataFormat", "Treebank", "FORMATS", "NO_FEATURES",
+    "SIGMORPHON2016", "SIGMORPHON2017", "SIGMORPHON2022", "complaint_about_columns", "format_from_flags",
+    "format_named", "format_of", "AmbiguousFormat", "WrongFormat", "check_format", "recognise", "Data", "Parts",
+    "ReadOptions", "parse_data",
     "parse_samples", "read_data", "read_parts", "read_samples", "name_of", "split_lines", "NO_SEPARATORS",
     "Separators",
 ]

@@ -6,19 +6,21 @@ import re
 from collections.abc import Sequence
 from typing import Optional, Union
 
-from il_morph.data.dataformat import FEATURES, complaint_about_columns, format_from_flags
+from il_morph.data.dataformat import FEATURES, LEMMATIZE, OUTPUT, complaint_about_columns, format_from_flags, treebank
+from il_morph.data.header import column_named
 from il_morph.data.reading import ReadOptions
 from il_morph.data.spelling import AS_IS
 from il_morph.data.symbols import NO_SEPARATORS, Separators, complaint_about_separator
 from il_morph.errors import InputError
-from il_morph.values import bad_value
+from il_morph.values import bad_value, items_of, text
 
 Columns = Union[str, Sequence[str]]
 
 
 def read_options(sigm2017format: bool = False, no_feat_format: bool = False, columns: Optional[Columns] = None,
                  feature_separator: Optional[str] = None, unicode: str = AS_IS,
-                 separators: Separators = NO_SEPARATORS) -> ReadOptions:
+                 separators: Separators = NO_SEPARATORS, task: Optional[str] = None,
+                 conllu_features: Optional[str] = None) -> ReadOptions:
     """The format that the flags choose, or none, which leaves it to recognition."""
     old = ["--sigm2017format"] * sigm2017format + ["--no-feat-format"] * no_feat_format
     new = ["--columns"] * (columns is not None) + ["--feature-separator"] * (feature_separator is not None)
@@ -28,17 +30,22 @@ def read_options(sigm2017format: bool = False, no_feat_format: bool = False, col
     named = named_columns(columns)
     check_separator(feature_separator, named)
     return ReadOptions(format=fmt, columns=named, separator=feature_separator, unicode=unicode,
-                       separators=separators)
+                       separators=separators,
+                       treebank=treebank(task or LEMMATIZE, conllu_features or "upos+feats")
+                       if task or conllu_features else None)
 
 
-def named_columns(columns: Optional[Columns]) -> Optional[tuple[str, ...]]:
-    """The columns that --columns names: a list, or text with commas."""
+def named_columns(columns: Optional[Columns], need_output: bool = True) -> Optional[tuple[str, ...]]:
+    """The columns that --columns names: a list, or text with commas. Names of header rows (lemma, tag) will do."""
     if columns is None:
         return None
-    listed = tuple(columns.split(",")) if isinstance(columns, str) else tuple(columns)
+    given = columns.split(",") if isinstance(columns, str) else items_of("--columns", columns)
+    listed = tuple(column_named(text("--columns", column)) for column in given)
+    if OUTPUT not in listed and not need_output:
+        listed += (OUTPUT,)
     complaint = complaint_about_columns(listed)
     if complaint:
-        raise InputError(f"--columns={','.join(map(str, listed))}: {complaint}; name the columns as in "
+        raise InputError(f"--columns={','.join(map(str, given))}: {complaint}; name the columns as in "
                          "--columns=input,features,output")
     return listed
 

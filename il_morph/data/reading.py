@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Optional
 
+from il_morph.data.conllu import ConlluBlock, WordRows, conllu_block, is_conllu, sample_of_word
 from il_morph.data.dataformat import (
     FEATURES,
     IGNORED,
@@ -14,8 +16,10 @@ from il_morph.data.dataformat import (
     OUTPUT,
     SIGMORPHON2016,
     DataFormat,
+    Treebank,
     columns_in_words,
     format_of,
+    treebank,
 )
 from il_morph.data.encodings import name_of, split_lines
 from il_morph.data.recognition import (
@@ -34,8 +38,8 @@ from il_morph.data.recognition import (
     usual_rows,
     usual_width,
 )
-from il_morph.data.rows import TAB, FileRows, refuse_other_header, rows_of
-from il_morph.data.samples import Sample
+from il_morph.data.rows import TAB, FileRows, refuse_likely_header, refuse_other_header, rows_of
+from il_morph.data.samples import Sample, refuse_unusable
 from il_morph.data.spelling import (
     AS_IS,
     Letters,
@@ -50,7 +54,7 @@ from il_morph.data.symbols import NO_SEPARATORS, Separators
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
 
-OTHER_SEPARATORS = "+:/-_."  # may separate features, but only on request
+OTHER_SEPARATORS = "+:/-_. "  # may separate features, but only on request
 WHICH_COLUMNS = "name the columns with --columns"
 
 log = logging.getLogger(__name__)
@@ -67,6 +71,7 @@ class ReadOptions:
     because: str = ""  # … and what that data is: "the model was trained on"
     unicode: str = AS_IS
     separators: Separators = NO_SEPARATORS  # between the symbols of inputs and of outputs
+    treebank: Optional[Treebank] = None  # how CoNLL-U is read, if that is said
 
     @property
     def known(self) -> Optional[DataFormat]:
@@ -87,6 +92,8 @@ class Data:
     rows: FileRows
     unicode: str = AS_IS
     separators: Separators = NO_SEPARATORS
+    counts: Optional[list[int]] = None  # how often each sample comes, where they are different ones
+    block: Optional[ConlluBlock] = None  # what the samples are the words of, one by one
 
     @property
     def first_line(self) -> int:
@@ -103,14 +110,16 @@ class Data:
 
     def described(self, number: Optional[int]) -> str:
         """The same for a file that has this many lines (None: not known yet) and begins with these samples."""
-        counted = [] if number is None else [f"{number:,} line{'s' if number > 1 else ''}"]
+        counted = [] if number is None else [self.rows.counted(number)]
         form = [] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"]
         tags = [sample.tag for sample in self.samples] if number == len(self.samples) else []
         remarks = "; ".join([*counted, *self.format.remarks(tags), *self.separators.remarks, *self.rows.remarks, *form])
-        return self.format.described(usual_width(self.rows.rows), tags) + (f" ({remarks})" if remarks else "")
+        return self.format.described(usual_width(self.rows.rows or [[]]), tags) + (f" ({remarks})" if remarks else "")
 
     def warnings(self) -> list[str]:
         """Warnings about what looks wrong but may be right."""
+        if isinstance(self.format, Treebank):
+            return [warning for warning in [warning_about_letters(self.name, self.letters)] if warning]
         found = [warning_about_blanks(self.name, self.samples), warning_about_letters(self.name, self.letters)]
         if self.rows.delimiter == TAB:
             found.append(warning_about_quotes(self.name, self.samples))
@@ -141,7 +150,8 @@ def read_data(path: PathLike, options: ReadOptions = RECOGNISED, *, need_output:
         found += warnings_about_separators(data)
     for warning in found:
         log.warning("%s", warning)
-    if options.expected is None and not options.separators and outputs_look_like_symbols(data.samples):
+    plain = options.expected is None and not options.separators and data.counts is None
+    if plain and outputs_look_like_symbols(data.samples):
         log.info('%s: the outputs look like symbols separated by blanks, and are read as characters; '
                  '--output-separator=" " of train, evaluate and align reads symbols', data.name)
     return data
@@ -168,6 +178,7 @@ class Parts:
     dev: list[Sample]
     test: Optional[list[Sample]]
     separators: Separators = NO_SEPARATORS
+    counts: Optional[list[int]] = None  # of the training samples, where they are different ones
 
 
 def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], options: ReadOptions) -> Parts:
@@ -183,7 +194,7 @@ def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike
     warn_across(list(files.values()))
     samples = {part: data.samples for part, data in files.items()}
     return Parts(expected or files["dev"].format, samples.get("train", []), samples["dev"], samples.get("test"),
-                 options.separators)
+                 options.separators, files["train"].counts if "train" in files else None)
 
 
 def warn_across(files: Sequence[Data]) -> None:
@@ -198,8 +209,11 @@ def warn_across(files: Sequence[Data]) -> None:
 def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_output: bool = False) -> Data:
     """Parse the content of a data file called `name`. All lines have an output, or none has."""
     known = options.known
+    lines = split_lines(data, name)
+    if reads_treebank(lines, name, options):
+        return distinct(words_of(conllu_block(data, name), options), need_output)
     words_alone = not need_output and (known is None or known.separator is None)
-    rows = rows_of(split_lines(data, name), name, known, words_alone)
+    rows = rows_of(lines, name, known, words_alone)
     fmt = format_for(rows, options, need_output)
     refuse_other_header(rows, fmt)
     samples = samples_of(rows, fmt)
@@ -212,6 +226,54 @@ def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_o
         raise InputError(f"{error.finding}: {advice}") from error
     check_outputs(samples, rows, fmt, need_output, options)
     return data_of(rows, fmt, samples, options)
+
+
+# Treebanks
+
+def reads_treebank(lines: Sequence[str], name: str, options: ReadOptions) -> bool:
+    """Is it CoNLL-U, and not to be read by columns? Refuse it where other data is expected."""
+    chosen = options.columns or options.separator or options.format and not isinstance(options.format, Treebank)
+    found = not chosen and is_conllu(lines)
+    if options.treebank and not found:
+        raise InputError(f"{name} is not read as CoNLL-U, and {options.treebank.flag} is about CoNLL-U: leave it out")
+    if found and options.expected and not isinstance(options.expected, Treebank):
+        raise InputError(f"{name} is CoNLL-U: give data in the format that {options.because}")
+    return found
+
+
+def words_of(block: ConlluBlock, options: ReadOptions) -> Data:
+    """Each word of a treebank is a sample. Words without a LEMMA are passed over where it is the input."""
+    known = options.format or options.expected
+    fmt = known if isinstance(known, Treebank) else options.treebank or treebank()
+    pairs = [(word, sample) for word, sample in ((each, sample_of_word(each.fields, fmt)) for each in block.words)
+             if sample.input]
+    rows = WordRows(block.name, [word.fields for word, _ in pairs], block=block,
+                    indices=tuple(word.index for word, _ in pairs), words=len(pairs))
+    for index, (_, sample) in enumerate(pairs):
+        refuse_unusable(sample, rows.where(index))
+    data = data_of(rows, fmt, [sample for _, sample in pairs], options)
+    return replace(data, block=replace(block, words=[word for word, _ in pairs]))
+
+
+def distinct(data: Data, need_output: bool) -> Data:
+    """Each sample once, with its count. Where some words have an output, those without one are left out."""
+    assert isinstance(data.rows, WordRows)
+    if not data.samples:
+        raise InputError(f"{data.name} has no words: give CoNLL-U with at least one")
+    first: dict[Sample, int] = {}
+    counts: Counter[Sample] = Counter(data.samples)
+    for index, sample in enumerate(data.samples):
+        first.setdefault(sample, index)
+    covered = [sample for sample in first if sample.output is None]
+    if len(covered) == len(first) and need_output:
+        raise InputError(f"{data.name} has no lemmas (LEMMA is _), but they are needed here; give a file with lemmas")
+    kept = [sample for sample in first if sample.output is not None or len(covered) == len(first)]
+    if len(kept) < len(first):
+        left_out = sum(counts[sample] for sample in covered)
+        log.warning("%s: %s words have no LEMMA (_) and are left out", data.name, f"{left_out:,}")
+    rows = replace(data.rows, rows=[data.rows.rows[first[sample]] for sample in kept],
+                   indices=tuple(data.rows.indices[first[sample]] for sample in kept))
+    return replace(data, samples=kept, rows=rows, counts=[counts[sample] for sample in kept], block=None)
 
 
 def data_of(rows: FileRows, fmt: DataFormat, samples: Sequence[Sample], options: ReadOptions) -> Data:
@@ -243,7 +305,9 @@ def format_for(rows: FileRows, options: ReadOptions, need_output: bool) -> DataF
         return expected_format(rows, options, options.expected)
     if need_output and usual_width(rows.rows) == 1:
         return SIGMORPHON2016  # whose error says how many columns there should be
-    return recognise(rows.rows, rows.name, rows.header, options.separator)
+    seen = recognise(rows.rows, rows.name, rows.header, options.separator)
+    refuse_likely_header(rows, seen)
+    return seen
 
 
 def refuse_other_width(rows: FileRows, columns: tuple[str, ...], need_output: bool) -> None:
@@ -273,6 +337,8 @@ def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) 
         seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
     except AmbiguousFormat:
         return expected
+    if rows.header is not None and IGNORED in rows.header:
+        return _with_the_same_features(seen, rows, options, expected)
     whole = usual_width(rows.rows) == len(seen.columns) == len(expected.columns)
     if not whole or seen.columns == expected.columns or seen.separator is None:
         return expected
@@ -282,6 +348,13 @@ def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) 
         return expected  # without features a column may contain anything
     if not clear:
         raise ambiguous(usual_rows(rows.rows), rows.name, [expected.columns, seen.columns])
+    return _with_the_same_features(seen, rows, options, expected)
+
+
+def _with_the_same_features(seen: DataFormat, rows: FileRows, options: ReadOptions, expected: DataFormat) -> DataFormat:
+    if seen.separator is None and expected.separator is not None:
+        raise InputError(f"{rows.name}, line 1: the header row names no features; give data in the format that "
+                         f"{options.because}")
     if seen.separator != expected.separator:
         raise other_features(rows, seen, options, expected)
     return seen

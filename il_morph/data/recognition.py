@@ -132,6 +132,8 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
     kinds, rows = kinds_of(rows), usual_rows(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)
+    if header is not None and IGNORED in header:
+        return with_ignored_columns(kinds, header, rows, name, separator, default)
     place, kinds = place_of_tags(kinds)
     if len(kinds) > 3:
         raise too_many_columns(rows, name, place)
@@ -171,12 +173,24 @@ def named_kinds(kinds: Sequence[ColumnKind], header: Sequence[str], rows, name: 
     if len(kinds) != len(header):
         return list(kinds)
     for kind, column in zip(kinds, header):
-        if kind.name == TAGS and column != FEATURES:
+        if kind.name == TAGS and column not in (FEATURES, IGNORED):
             raise ambiguous(rows, name, [header, with_features_at(kinds.index(kind), len(kinds))],
                             "the header row says one thing, the lines below it another")
     return [ColumnKind(TAGS, kind.separators) if column == FEATURES else ColumnKind(WORDS)
             if kind.name == PERHAPS else kind
             for kind, column in zip(kinds, header)]
+
+
+def with_ignored_columns(kinds: Sequence[ColumnKind], header: Sequence[str], rows, name: str,
+                         separator: Optional[str], default: Optional[str]) -> DataFormat:
+    """The format that a header row names; the output may be missing."""
+    columns = with_output(header)
+    if len(kinds) != len(header) or FEATURES not in header:
+        return format_of(columns, None)
+    place = header.index(FEATURES)
+    if default in kinds[place].separators:
+        separator = separator or default
+    return format_of(columns, separator or separator_of(kinds[place], default or ";", columns, rows[0][place], name))
 
 
 def with_features_at(place: int, width: int) -> list[str]:

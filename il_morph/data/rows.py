@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat
+from il_morph.data.header import columns_with, header_of
 from il_morph.data.recognition import (
     EMPTY,
     TAGS,
     WORDS,
     AmbiguousFormat,
     ambiguous,
+    come_again,
     in_capitals,
     kinds_of,
     separators_of,
@@ -21,15 +23,7 @@ from il_morph.data.recognition import (
 from il_morph.errors import InputError
 
 TAB = "\t"
-ENOUGH_FOR_DOUBT = 10  # in fewer lines, phrases with a comma do not suggest CSV
-INPUT_NAMES = {"input", "source", "src", "lemma", "base", "base form", "citation form",
-               "dictionary form", "headword", "stem"}
-OUTPUT_NAMES = {"output", "target", "tgt", "form", "inflected", "inflected form", "inflected_form", "inflection",
-                "wordform", "word form", "word_form", "surface", "surface form"}
-EITHER_NAMES = {"word"}
-FEATURE_NAMES = {"features", "feature", "feats", "feat", "msd", "msds", "tag", "tags", "pos", "morphology",
-                 "morphosyntactic description", "morphological features", "unimorph", "bundle"}
-
+ENOUGH_FOR_DOUBT = 10  # in fewer lines, phrases with a comma do not suggest CSV, nor odd features a header
 
 @dataclass(frozen=True)
 class FileRows:
@@ -48,6 +42,9 @@ class FileRows:
 
     def where(self, index: int) -> str:
         return f"{self.name}, line {self.first_line + index}"
+
+    def counted(self, number: int) -> str:
+        return f"{number:,} line{'s' if number > 1 else ''}"
 
     @property
     def remarks(self) -> list[str]:
@@ -105,6 +102,8 @@ def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
             continue
     usual = usual_width(rows) if rows else 0
     regular = [row for row in rows if len(row) == usual]
+    if any(field.count("(") != field.count(")") for row in regular for field in row):
+        return None  # it is inside brackets, as in NOM(2,PL)
     return regular if usual > 1 and 10 * len(regular) >= 9 * sum(map(bool, lines)) else None
 
 
@@ -146,28 +145,19 @@ def without_header(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
     return replace(rows, rows=rows.rows[1:], header=header)
 
 
-def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
-    """The columns that the first row names, if it is a header row: it consists of known names and never recurs."""
-    names = [field.strip().lower() for field in rows[0]]
-    while len(names) > 2 and not names[-1]:
-        names.pop()  # empty columns at the end have no name
-    places = [index for index, each in enumerate(names) if each in FEATURE_NAMES]
-    words = [each for each in names if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
-    named = len(rows) > 1 and len(names) > 1 and len(places) + len(words) == len(names)
-    if not named or len(places) > 1 or len(words) not in (1, 2) or any(row[:len(names)] == rows[0] for row in rows[1:]):
-        return None
-    if len(words) == 2 and any(set(words) <= same for same in (INPUT_NAMES, OUTPUT_NAMES)):
-        return None
-    reverse = words[0] in OUTPUT_NAMES and words[-1] in INPUT_NAMES and (places or words != ["form", "lemma"])
-    return columns_with([OUTPUT, INPUT] if reverse else [INPUT, OUTPUT][:len(words)], places)
-
-
-def columns_with(words: Sequence[str], places: Sequence[int]) -> list[str]:
-    """The columns of words, with features inserted at these places."""
-    columns = list(words)
-    for place in places:
-        columns.insert(place, FEATURES)
-    return columns
+def refuse_likely_header(rows: FileRows, fmt: DataFormat) -> None:
+    """Ask about a first row whose features occur nowhere else while those of other rows are repeated."""
+    place = fmt.columns.index(FEATURES) if FEATURES in fmt.columns else None
+    usual = [row for row in rows.rows if len(row) == len(fmt.columns)]
+    if rows.header is not None or place is None or fmt.separator is None or len(usual) < ENOUGH_FOR_DOUBT:
+        return
+    first, *others = [fmt.features(row[place]) for row in usual]
+    features = [feature for bundle in others for feature in bundle]
+    if usual[0] is rows.rows[0] and come_again(features) and not {*first, ""}.intersection(features):
+        columns = ",".join(fmt.columns)
+        raise AmbiguousFormat(f"{rows.where(0)}: {' | '.join(usual[0])}: is this a header row? Its features occur "
+                              f"nowhere else. Remove it, or call its columns {columns}; if it is data, say so with "
+                              f"--columns={columns}")
 
 
 # Empty columns at the end

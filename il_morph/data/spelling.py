@@ -10,19 +10,21 @@ from typing import Callable, Optional
 from il_morph.data.samples import Sample
 
 AS_IS = "as-is"
-FORMS = (AS_IS, "nfc", "nfd")
+NFC, NFD, NFD_IN_NFC_OUT = "nfc", "nfd", "nfd-nfc"
+FORMS = (AS_IS, NFC, NFD, NFD_IN_NFC_OUT)
 
 
 def normalised(sample: Sample, form: str) -> Sample:
     """The sample in a Unicode form, its features included."""
     if form == AS_IS:
         return sample
-    texts = [None if text is None else normalise(text, form) for text in (sample.input, sample.tag, sample.output)]
-    return Sample(texts[0] or "", texts[1] or "", texts[2])
+    output = None if sample.output is None else normalise(sample.output, NFC if form == NFD_IN_NFC_OUT else form)
+    return Sample(normalise(sample.input, form), normalise(sample.tag, form), output)
 
 
 def normalise(text: str, form: str) -> str:
-    return text if form == AS_IS else unicodedata.normalize("NFC" if form == "nfc" else "NFD", text)
+    """An input or features in a Unicode form."""
+    return text if form == AS_IS else unicodedata.normalize("NFC" if form == NFC else "NFD", text)
 
 
 @dataclass

@@ -5,21 +5,31 @@ import logging
 import os
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional
 
-from il_morph.data.encodings import name_of
-from il_morph.data.reading import RECOGNISED, Data, ReadOptions, read_data
+from il_morph.data.conllu import sentences_of
+from il_morph.data.dataformat import Treebank
+from il_morph.data.encodings import BYTE_ORDER_MARK, as_utf8, name_of
+from il_morph.data.reading import RECOGNISED, Data, ReadOptions, parse_data, read_data
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
-from il_morph.files import STREAM, PathLike, read_bytes, refuse_to_overwrite, write_atomically
+from il_morph.files import (
+    LARGEST_FILE,
+    STREAM,
+    PathLike,
+    read_bytes,
+    read_regular,
+    refuse_to_overwrite,
+    write_atomically,
+)
 
 NAMES = ("train", "dev", "test")
 SHARES = (80.0, 10.0, 10.0)
-LEMMA, LINE = "lemma", "line"
+LEMMA, LINE, SENTENCE = "lemma", "line", "sentence"
+UNITS = (LEMMA, LINE, SENTENCE)
 FEWEST = 10  # lines worth splitting
-BYTE_ORDER_MARK = "\ufeff".encode("utf-8")
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +46,8 @@ def split_samples(samples: Sequence[Sample], shares: Sequence[float] = SHARES, s
                   by: Optional[str] = None, name: str = "the data") -> Split:
     """Draw the parts. By lemma, samples with the same input stay together (the default if inputs repeat)."""
     lemmas = list(dict.fromkeys(sample.input for sample in samples))
+    if by == SENTENCE:
+        raise InputError(f"{name} has no sentences: --split-by=sentence is about CoNLL-U; take lemma or line")
     by = by or (LEMMA if len(lemmas) < len(samples) else LINE)
     if len(samples) < FEWEST:
         raise InputError(f"{name} has {len(samples)} lines, too few to split: give at least {FEWEST}")
@@ -45,6 +57,18 @@ def split_samples(samples: Sequence[Sample], shares: Sequence[float] = SHARES, s
     groups = groups_by_lemma(samples) if by == LEMMA else [[index] for index in range(len(samples))]
     random.Random(seed).shuffle(groups)
     return Split(by, dict(zip(NAMES, filled(groups, shares))))
+
+
+def split_sentences(content: bytes, splitting: Splitting, name: str) -> Split:
+    """Draw the sentences of a treebank; the parts have their shares of the words."""
+    if splitting.by not in (None, SENTENCE):
+        raise InputError(f"--split-by={splitting.by}: {name} is CoNLL-U, split by sentence; leave the flag out")
+    sentences = sentences_of(content)
+    if len(sentences) < FEWEST:
+        raise InputError(f"{name} has {len(sentences)} sentences, too few to split: give at least {FEWEST}")
+    groups = [[number] * sentence.count(b"\n") for number, sentence in enumerate(sentences)]
+    random.Random(splitting.seed).shuffle(groups)
+    return Split(SENTENCE, {part: sorted({*numbers}) for part, numbers in zip(NAMES, filled(groups, splitting.shares))})
 
 
 def groups_by_lemma(samples: Sequence[Sample]) -> list[list[int]]:
@@ -88,11 +112,18 @@ class SplitFile:
     others: list[Path]  # where parts would be that it does not have
     seed: int
 
-    def samples(self, part: str) -> list[Sample]:
-        return [self.data.samples[number] for number in self.split.parts[part]]
+    def read(self, part: str) -> Data:
+        """The data of a part."""
+        if self.split.by == SENTENCE:
+            options = ReadOptions(expected=self.data.format, unicode=self.data.unicode, separators=self.data.separators)
+            return parse_data(self.part(part), self.data.name, options, need_output=True)
+        return replace(self.data, samples=[self.data.samples[number] for number in self.split.parts[part]])
 
     def part(self, name: str) -> bytes:
-        """The lines of a part, byte for byte."""
+        """The lines or sentences of a part, byte for byte."""
+        if self.split.by == SENTENCE:
+            sentences = sentences_of(self.content)
+            return b"".join(sentences[number] for number in self.split.parts[name])
         return part_of(self.content, self.data, self.split.parts[name])
 
     def refuse_others(self, force: bool) -> None:
@@ -100,7 +131,7 @@ class SplitFile:
         self._refuse_itself()
         self._refuse_other_split()
         for name, target in self.targets.items():
-            if not (target.is_file() and read_bytes(target) == self.part(name)):
+            if not (target.is_file() and read_regular(target, LARGEST_FILE) == self.part(name)):
                 refuse_to_overwrite(target, force)
 
     def refuse_all(self, force: bool) -> None:
@@ -118,10 +149,11 @@ class SplitFile:
                                  "choose another folder")
 
     def _refuse_other_split(self) -> None:
-        """Refuse a part of an earlier split whose lines are now in other parts."""
-        lines = {line for line in lines_of(self.content)[self.data.first_line - 1:] if line.strip()}
+        """Refuse a part of an earlier split whose lines, or sentences, are now in other parts."""
+        units = sentences_of if self.split.by == SENTENCE else lines_of
+        lines = {line for line in units(self.content)[self.data.first_line - 1:] if line.strip()}
         for path in filter(os.path.isfile, self.others):
-            if not lines.isdisjoint(lines_of(read_bytes(path))):
+            if not lines.isdisjoint(units(read_regular(path, LARGEST_FILE))):
                 raise InputError(f"{path} is not a part of this split but has lines of {self.data.name} that are now "
                                  "in other parts; delete or move it, or choose another folder")
 
@@ -129,16 +161,19 @@ class SplitFile:
         """Write the parts and log them."""
         for name, target in self.targets.items():
             write_atomically(target, self.part(name))
-        report(self.data, self.split, self.targets, self.seed)
+        report(self, self.seed)
         for path in filter(os.path.isfile, self.others):
             log.warning("%s is not a part of this split and stays as it is", path)
 
 
 def split_in_memory(path: PathLike, folder: PathLike, options: ReadOptions, splitting: Splitting) -> SplitFile:
     """Split a file into parts for a folder; each gets the header row."""
-    content = read_bytes(path)
+    content = b"".join(as_utf8([read_bytes(path)], name_of(path)))
     data = read_data(path, options, need_output=True, content=content)
-    split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
+    if isinstance(data.format, Treebank) and data.counts is not None:
+        split = split_sentences(content, splitting, data.name)
+    else:
+        split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
     places = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in NAMES}
     targets = {name: places[name] for name in split.parts}
     others = [place for name, place in places.items() if name not in split.parts]
@@ -177,12 +212,17 @@ def lines_of(content: bytes) -> list[bytes]:
     return content.split(b"\n")
 
 
-def report(data: Data, split: Split, targets: dict[str, Path], seed: int) -> None:
-    log.info("%s: split by %s (%s), seed %d", data.name, split.by,
-             "an input is in one part only" if split.by == LEMMA else "lines are drawn one by one", seed)
+HOW = {LEMMA: "an input is in one part only", LINE: "lines are drawn one by one",
+       SENTENCE: "sentences are drawn one by one"}
+
+
+def report(file: SplitFile, seed: int) -> None:
+    split = file.split
+    log.info("%s: split by %s (%s), seed %d", file.data.name, split.by, HOW[split.by], seed)
     for name, numbers in split.parts.items():
-        inputs = len({data.samples[number].input for number in numbers})
-        log.info("%s: %s lines, %s different inputs", targets[name], f"{len(numbers):,}", f"{inputs:,}")
+        inputs = len({sample.input for sample in file.read(name).samples})
+        unit = "sentences" if split.by == SENTENCE else "lines"
+        log.info("%s: %s %s, %s different inputs", file.targets[name], f"{len(numbers):,}", unit, f"{inputs:,}")
 
 
 def folder_for(path: PathLike) -> Path:

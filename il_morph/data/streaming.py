@@ -9,9 +9,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import BinaryIO, Optional, cast
 
-from il_morph.data.encodings import decode, name_of, split_lines
-from il_morph.data.reading import Data, ReadOptions, data_of, parse_data, refuse_line_without_features, samples_of
-from il_morph.data.rows import FileRows, fields_of, header_of, trimmed
+from il_morph.data.conllu import conllu_block
+from il_morph.data.encodings import as_utf8, decode, name_of, split_lines
+from il_morph.data.header import header_of
+from il_morph.data.reading import (
+    Data,
+    ReadOptions,
+    data_of,
+    parse_data,
+    reads_treebank,
+    refuse_line_without_features,
+    samples_of,
+    words_of,
+)
+from il_morph.data.rows import FileRows, fields_of, trimmed
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike
 
@@ -42,12 +53,25 @@ class DataStream:
     def __iter__(self) -> Iterator[Data]:
         first: Optional[Data] = None
         start = 1
+        sentence = ""
         for content in blocks_of_lines(self.path):
-            data = (self._more(content, first, start) if first is not None else
-                    parse_data(content, self.name, self.options, self.need_output))
+            if first is None:
+                data = self._first(content)
+            elif first.block:
+                data = words_of(conllu_block(content, self.name, start, sentence), self.options)
+            elif not content.strip(b"\r\n"):
+                return  # blank lines at the end
+            else:
+                data = self._more(content, first, start)
             first = first or data
             start += content.count(b"\n")
+            sentence = data.block.sentences[-1][1] if data.block else ""
             yield data
+
+    def _first(self, content: bytes) -> Data:
+        if reads_treebank(split_lines(content, self.name), self.name, self.options):
+            return words_of(conllu_block(content, self.name), self.options)
+        return parse_data(content, self.name, self.options, self.need_output)
 
     def _more(self, content: bytes, first: Data, start: int) -> Data:
         """Read another block as the first one."""
@@ -67,18 +91,18 @@ class DataStream:
 
 
 def blocks_of_lines(path: PathLike) -> Iterator[bytes]:
-    """Blocks of whole lines. Blank lines at the end of a block move to the next block; the last block drops them."""
+    """Blocks of whole lines. Blank lines at the end of a block move to the next block, which may have nothing else."""
     rest, blocks = b"", 0
-    for chunk in chunks_of(path):
+    for chunk in as_utf8(chunks_of(path), name_of(path)):
         rest += chunk
         end = end_of_lines(rest)
-        if end and (blocks or not may_be_header(rest[:end], path)):
+        if end and (blocks or not (may_be_header(rest[:end], path) or are_comments(rest[:end]))):
             yield rest[:end]
             rest, blocks = rest[end:], blocks + 1
         if len(rest) - rest.rfind(b"\n") > LONGEST_LINE:
             raise InputError(f"{name_of(path)}: a line has more than {LONGEST_LINE:,} bytes; "
                              "give one word per line")
-    if rest.strip(b"\r\n") or not blocks:
+    if rest or not blocks:
         yield rest
 
 
@@ -100,6 +124,11 @@ def end_of_lines(content: bytes) -> int:
     """The end of the last whole line that is not blank; 0 if there is none."""
     filled = content[:content.rfind(b"\n") + 1].rstrip(b"\r\n")
     return content.index(b"\n", len(filled)) + 1 if filled else 0
+
+
+def are_comments(content: bytes) -> bool:
+    """Are all lines comments, as in CoNLL-U before the first sentence? Only the next line shows what they are."""
+    return all(line.startswith(b"# ") and b"\t" not in line for line in content.splitlines())
 
 
 def may_be_header(content: bytes, path: PathLike) -> bool:

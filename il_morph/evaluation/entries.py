@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Optional
 
 from il_morph.data.formats import Data, DataFormat, ReadOptions, check_format, name_of, parse_data, split_lines
 from il_morph.data.reading import format_for
@@ -61,10 +62,10 @@ def gold_entries(data: Data) -> list[Entry]:
 
 
 def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS,
-                     separators: Separators = NO_SEPARATORS) -> list[Entry]:
+                     separators: Separators = NO_SEPARATORS, content: Optional[bytes] = None) -> list[Entry]:
     """Read predictions, which may be empty; n-best predictions have a rank and a log probability."""
     name = name_of(path)
-    rows = rows_of(split_lines(read_bytes(path), name), name, fmt, words_alone=False)
+    rows = rows_of(split_lines(read_bytes(path) if content is None else content, name), name, fmt, words_alone=False)
     return prediction_entries(rows, fmt, unicode, separators)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from il_morph.data.formats import Parts
 from il_morph.model.architecture import AnyArchitecture, Architecture
 from il_morph.model.inference import AnyInference, Inference, Weights
@@ -24,6 +26,7 @@ def architecture_of(vocabulary: Vocabulary) -> AnyArchitecture:
     return vocabulary.settings.kind.architecture(vocabulary)
 
 
+@np.errstate(all="ignore")  # a search says what went wrong
 def inference_of(weights: Weights, vocabulary: Vocabulary) -> AnyInference:
     return vocabulary.settings.kind.inference(weights, vocabulary)
 

@@ -32,18 +32,21 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFErro
 Arrays = dict  # name -> array
 
 
-def archive_bytes(header: dict[str, Any], arrays: Arrays) -> bytes:
+def archive_bytes(header: dict[str, Any], arrays: Arrays, texts: Optional[dict[str, str]] = None) -> bytes:
     """The same content gives the same bytes."""
     content = io.BytesIO()
-    write_archive(content, header, arrays)
+    write_archive(content, header, arrays, texts)
     return content.getvalue()
 
 
-def write_archive(stream: BinaryIO, header: dict[str, Any], arrays: Arrays) -> None:
+def write_archive(stream: BinaryIO, header: dict[str, Any], arrays: Arrays,
+                  texts: Optional[dict[str, str]] = None) -> None:
     """The same, into a file."""
     try:
         with zipfile.ZipFile(stream, "w") as archive:
             add_member(archive, HEADER, json.dumps(header, ensure_ascii=False, indent=1).encode("utf-8"))
+            for name, text in (texts or {}).items():
+                add_member(archive, name, text.encode("utf-8"))
             for name in sorted(arrays):
                 add_member(archive, f"{name}.npy", npy_bytes(arrays[name]))
     except ValueError as error:  # zipfile cannot close its archive when memory is used up, and complains of that

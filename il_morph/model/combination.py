@@ -16,6 +16,7 @@ from il_morph.data.spelling import examples
 from il_morph.errors import InputError
 from il_morph.evaluation.voting import votes_for
 from il_morph.files import PathLike
+from il_morph.model.lexicon import Lexicon
 from il_morph.model.modelfile import load_model
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor, Score, up_to_mass
 from il_morph.model.scoring import SCORING_WIDTH
@@ -82,6 +83,16 @@ def refuse_different_data(members: Sequence[Predictor]) -> None:
         f"the models cannot be combined: {reason}; combine models of the same data"))
 
 
+def shared_lexicon(members: Sequence[Predictor]) -> Optional[Lexicon]:
+    """The lexicon that all models have."""
+    first = members[0].lexicon
+    for other in members[1:]:
+        if other.lexicon != first:
+            raise InputError(f"{members[0].name} and {other.name} have different lexicons, since they were trained on "
+                             "different data: leave them out with --lexicon=off")
+    return first
+
+
 class VotingPredictor(AnyPredictor):
     """Each model has a vote, the output that most have wins, and a tie goes to the first model among the tied.
 
@@ -95,6 +106,10 @@ class VotingPredictor(AnyPredictor):
     @property
     def vocabularies(self) -> list[Vocabulary]:
         return [member.vocabulary for member in self.members]
+
+    @property
+    def lexicon(self) -> Optional[Lexicon]:
+        return shared_lexicon(self.members)
 
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
                mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
@@ -124,7 +139,7 @@ class AveragingPredictor(Predictor):
         refuse_different_data(members)
         members = sharing_symbols(members)
         refuse_different_actions(members)
-        super().__init__(members[0].model, members[0].name)
+        super().__init__(members[0].model, "one of " + ", ".join(member.name for member in members))
         self.members = list(members)
         self.inference = AverageInference([member.inference for member in members])
 
@@ -134,6 +149,10 @@ class AveragingPredictor(Predictor):
     @property
     def vocabularies(self) -> list[Vocabulary]:
         return [member.vocabulary for member in self.members]
+
+    @property
+    def lexicon(self) -> Optional[Lexicon]:
+        return shared_lexicon(self.members)
 
     def __repr__(self) -> str:
         return f"<average of {len(self.members)} models: {', '.join(map(repr, self.members))}>"

@@ -1,7 +1,8 @@
 """The model file: one zip that carries everything, and nothing in it is ever run.
 
-    header.json     {"format": "il-morph model", "version": 1 or 2, "settings": {…}, "vocabulary": {…},
+    header.json     {"format": "il-morph model", "version": 1, 2 or 3, "settings": {…}, "vocabulary": {…},
                      "training": {…}}
+    lexicon.tsv     words of the training data, if the model keeps them: input, features, output, count
     NAME.npy        one float32 array per weight, in NumPy's .npy format, without pickle
 
 `settings` are the fields of ModelSettings, `vocabulary` the symbols of each index in order
@@ -11,6 +12,11 @@ A model with separators, for symbols of several characters, has version 2, so th
 its `settings` have `input_separator` or `output_separator` (others have neither), and `vocabulary` has `symbols`,
 the list of its symbols of several characters: ["t͡ʃ", "aː"]. In characters and actions the n-th of them is the
 n-th private-use character, counted from U+E000 to U+F8FF, U+F0000 to U+FFFFD and U+100000 to U+10FFFD.
+A model of a treebank, or with a lexicon, has version 3: its format is `conllu:TASK:FEATURES`.
+A model of `--transducer=substitute`, `--unicode=nfd-nfc`, `--il-prefixes=all` or `--il-costs=learnt` has version 3.
+With the last two `vocabulary` has `expert`: {"all_prefixes": true or false, "costs": null or {"inputs": […],
+"outputs": […], "log_probabilities": […]}}, the probabilities being those of the substitutions (row by row, one for each
+input), deletions, insertions and the stop.
 `training` says how the model came about and is not needed to use it. The names and shapes of the
 weights, and what the columns of their matrices read, are those of the architecture that `settings`
 names: see il_morph/model/architectures.py.
@@ -21,11 +27,14 @@ from __future__ import annotations
 import os
 import zipfile
 from dataclasses import dataclass, field
+from typing import Optional
 
 import numpy as np
 
+from il_morph.data.formats import Treebank
+from il_morph.data.spelling import NFD_IN_NFC_OUT
 from il_morph.errors import InputError
-from il_morph.files import PathLike, read_bytes, write_atomically
+from il_morph.files import LARGEST_FILE, PathLike, read_regular, write_atomically
 from il_morph.model.architectures import architecture_of
 from il_morph.model.archive import (
     DAMAGED,
@@ -37,29 +46,42 @@ from il_morph.model.archive import (
     read_header,
     shortened,
 )
+from il_morph.model.lexicon import Lexicon
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import RunFolder
+from il_morph.transitions.systems import SubstitutionSystem
 
-FORMAT, VERSION = "il-morph model", 2
+FORMAT, VERSION = "il-morph model", 3
+LEXICON = "lexicon.tsv"
 
 
 @dataclass
 class Model:
-    """A vocabulary (with its settings), the weights, and how they were trained."""
+    """A vocabulary (with its settings), the weights, how they were trained, and the words of the training."""
 
     vocabulary: Vocabulary
     weights: dict[str, np.ndarray]
     training: dict = field(default_factory=dict)
+    lexicon: Optional[Lexicon] = None
 
 
 def save_model(path: PathLike, model: Model) -> None:
     """The same model gives the same bytes."""
-    version = 2 if model.vocabulary.settings.separators else 1
-    header = {"format": FORMAT, "version": version, "settings": model.vocabulary.settings.as_dict(),
+    header = {"format": FORMAT, "version": version_of(model), "settings": model.vocabulary.settings.as_dict(),
               "vocabulary": model.vocabulary.as_dict(), "training": model.training}
     weights = {name: np.asarray(weight, dtype=np.float32) for name, weight in model.weights.items()}
-    write_atomically(path, archive_bytes(header, weights))
+    texts = {} if model.lexicon is None else {LEXICON: model.lexicon.as_text()}
+    write_atomically(path, archive_bytes(header, weights, texts))
+
+
+def version_of(model: Model) -> int:
+    """The first version that can read it."""
+    vocabulary, settings = model.vocabulary, model.vocabulary.settings
+    if (model.lexicon is not None or isinstance(vocabulary.format, Treebank) or vocabulary.has_own_expert
+            or settings.transducer == SubstitutionSystem.name or settings.unicode == NFD_IN_NFC_OUT):
+        return 3
+    return 2 if settings.separators else 1
 
 
 def load_model(path: PathLike) -> Model:
@@ -69,7 +91,7 @@ def load_model(path: PathLike) -> Model:
         if not folder.model.exists():
             refuse_seeds(folder)
         path = folder.model
-    content = read_bytes(path)
+    content = read_regular(path, LARGEST_FILE)
     try:
         with opened_archive(content) as archive:
             return read_archive(archive, path)
@@ -101,12 +123,13 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
     training = header.get("training", {})
     if not isinstance(training, dict):
         raise ValueError("what it says of its training is no object")
-    return Model(vocabulary, read_weights(archive, architecture_of(vocabulary).shapes), training)
+    lexicon = Lexicon.from_text(archive.read(LEXICON).decode("utf-8")) if LEXICON in archive.namelist() else None
+    return Model(vocabulary, read_weights(archive, architecture_of(vocabulary).shapes), training, lexicon)
 
 
 def read_weights(archive: zipfile.ZipFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """Exactly the weights of an architecture."""
-    unknown = sorted({*archive.namelist()} - {HEADER} - {f"{name}.npy" for name in shapes})
+    unknown = sorted({*archive.namelist()} - {HEADER, LEXICON} - {f"{name}.npy" for name in shapes})
     if unknown:
         raise ValueError(f"{shortened(unknown[0])} does not belong into it")
     missing = sorted({f"{name}.npy" for name in shapes} - {*archive.namelist()})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Callable, Optional, Union
@@ -17,12 +18,15 @@ from il_morph.data.symbols import Separators
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
+from il_morph.model.lexicon import Lexicon
 from il_morph.model.modelfile import Model, load_model
-from il_morph.model.scoring import SCORING_WIDTH, score_outputs
-from il_morph.model.search import BEAM_WIDTH, Hypothesis, SearchModel, as_written, decode, describe
+from il_morph.model.scoring import SCORING_WIDTH, log_sum, score_outputs
+from il_morph.model.search import BEAM_WIDTH, Hypothesis, SearchModel, TooLarge, as_written, decode, describe
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
+from il_morph.values import items_of
+from il_morph.values import number as number_of
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +59,7 @@ def usable(sample: Sample, where: str) -> Sample:
 
 def refuse_width(name: str, value: int, low: int) -> None:
     """The bounds of the command line, for what is given by this name in Python."""
-    if not isinstance(value, Integral) or not low <= value <= MAX_BEAM_WIDTH:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= MAX_BEAM_WIDTH:
         raise InputError(f"{name} takes a whole number from {low} to {MAX_BEAM_WIDTH}, not {value!r}")
 
 
@@ -166,6 +170,11 @@ class AnyPredictor:
         raise TypeError("a predictor is one model, or several")
 
     @property
+    def lexicon(self) -> Optional[Lexicon]:
+        """The words of the training data, if the models keep them."""
+        raise TypeError("a predictor is one model, or several")
+
+    @property
     def format(self) -> DataFormat:
         """The format of the data that the models were trained on."""
         return self.vocabularies[0].format
@@ -193,7 +202,7 @@ class AnyPredictor:
         output, written by different actions. With `mass`, 0.95 for example, the outputs are different ones, as many as
         it takes to reach that share of the probability, summed over the action sequences that the beam has found.
         """
-        if mass is not None and not 0 < mass <= 1:
+        if mass is not None and not 0 < number_of("mass", mass) <= 1:
             raise InputError(f"mass takes a share of the probability between 0 and 1, not {mass}")
         if n is not None:
             refuse_width("n", n, 1)
@@ -240,7 +249,7 @@ class AnyPredictor:
     def _samples(self, items: Iterable[Item]) -> list[Sample]:
         if isinstance(items, str):
             raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
-        listed = list(items)
+        listed = items_of("predict", items)
         self._refuse_pair(listed, isinstance(items, tuple))
         samples = [self._readable(sample_of(item)) for item in listed]
         for warning in self.warnings([samples]):
@@ -279,6 +288,19 @@ class Predictor(AnyPredictor):
     def vocabularies(self) -> list[Vocabulary]:
         return [self.vocabulary]
 
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """With one thread, and with errors that name the model."""
+        try:
+            with one_thread():
+                yield
+        except TooLarge as error:
+            raise TooLarge(error.instance, self.name) from None
+
+    @property
+    def lexicon(self) -> Optional[Lexicon]:
+        return self.model.lexicon
+
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
                mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
         if self.inference.weighs_paths and (mass is not None or number != 1):
@@ -302,19 +324,18 @@ class Predictor(AnyPredictor):
                    progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
         """All hypotheses of the beam for each sample, best first."""
         instances = [self.vocabulary.instance(sample) for sample in samples]
-        with one_thread():
+        with self.computing():
             found = decode(self.inference, instances, beam_width, batch_size, progress)
-        refuse_nonsense(found, samples, self.name)
         return as_written(found, instances)
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
         refuse_width("beam_width", beam_width, 1)
-        return self.scores([self._readable(scored_sample(item)) for item in items], beam_width)
+        return self.scores([self._readable(scored_sample(item)) for item in items_of("score", items)], beam_width)
 
     def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:
         """The same of samples with outputs."""
         instances = [self.vocabulary.instance(sample) for sample in samples]
-        with one_thread():
+        with self.computing():
             scored = score_outputs(self.inference, instances, [each.sample.target for each in instances], beam_width)
         return [Score(score.best, score.total, describe(score.actions, instance, self.vocabulary))
                 for instance, score in zip(instances, scored)]
@@ -334,14 +355,6 @@ class Predictor(AnyPredictor):
                 f"{features if vocabulary.format.separator else ''}>")
 
 
-def refuse_nonsense(found: Sequence[Sequence[Hypothesis]], samples: Sequence[Sample], name: str) -> None:
-    """Weights too large for 32 bits make probabilities that are no numbers, and then there is no best output."""
-    for sample, hypotheses in zip(samples, found):
-        if not hypotheses or math.isnan(hypotheses[0].log_probability):
-            raise InputError(f"{name} has no output for {sample.input!r}: its weights are too large to compute with; "
-                             "train it again")
-
-
 def names_of_pos(feature: str) -> tuple[str, str]:
     """`pos=V` is called V, too."""
     return feature, feature.split("=", 1)[-1]
@@ -355,12 +368,6 @@ def merged(predictions: Sequence[Prediction]) -> list[Prediction]:
     together = [Prediction(output, log_sum([each.log_probability for each in same]), same[0].actions)
                 for output, same in by_output.items()]
     return sorted(together, key=lambda prediction: -prediction.log_probability)
-
-
-def log_sum(log_probabilities: Sequence[float]) -> float:
-    """The log of a sum of probabilities; the sum is at most 1."""
-    highest = max(log_probabilities)
-    return min(highest + math.log(math.fsum(math.exp(each - highest) for each in log_probabilities)), 0.0)
 
 
 def share_of(predictions: Sequence[Prediction]) -> float:

@@ -21,6 +21,8 @@ CITED = {
     "hacm": "il_morph.cited.hacm",
     "haem-2017": "il_morph.cited.haem2017",
     "nwfst": "il_morph.cited.nwfst",
+    "med": "il_morph.cited.gru.med",
+    "lem": "il_morph.cited.gru.lem",
 }
 ARCHITECTURES = (TRANSDUCER, *CITED)
 

@@ -14,7 +14,7 @@ from typing import Any, Optional
 import numpy as np
 
 from il_morph.errors import InputError
-from il_morph.model.search import SearchModel
+from il_morph.model.search import SearchModel, numbers
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import END, NOTHING
 
@@ -37,14 +37,20 @@ class OutputScore:
     @property
     def total(self) -> float:
         """The log of the summed probabilities; −inf where the model cannot write the output."""
-        if not self.log_probabilities:
-            return -math.inf
-        return self.best + math.log(math.fsum(math.exp(each - self.best) for each in self.log_probabilities))
+        return log_sum(self.log_probabilities)
 
     def add(self, log_probability: float, actions: Link) -> None:
         if log_probability > self.best or not self.log_probabilities:
             self.actions = tuple(reversed(list(unlinked(actions))))
         self.log_probabilities.append(log_probability)
+
+
+def log_sum(log_probabilities: Sequence[float]) -> float:
+    """The log of a sum of probabilities; the sum is at most 1, and may be 0."""
+    highest = max(log_probabilities, default=-math.inf)
+    if highest == -math.inf:
+        return highest
+    return min(highest + math.log(math.fsum(math.exp(each - highest) for each in log_probabilities)), 0.0)
 
 
 def unlinked(link: Link) -> Iterator[int]:
@@ -53,6 +59,7 @@ def unlinked(link: Link) -> Iterator[int]:
         yield action
 
 
+@np.errstate(all="ignore")
 def score_outputs(inference: SearchModel, instances: Sequence[Instance], outputs: Sequence[str],
                   width: int = SCORING_WIDTH, batch_size: int = 32) -> list[OutputScore]:
     """For each sample the action sequences that write its output, as far as a beam of this width finds them."""
@@ -111,6 +118,7 @@ class ForcedSearch:
         self.vocabulary: Vocabulary = inference.vocabulary
         self.encoded = inference.encode(instances)
         self.scored = [OutputScore() for _ in instances]
+        self.latest = [latest_positions(self.vocabulary, *each) for each in zip(instances, outputs)]
         self.waiting: dict[int, list[PartialSequence]] = {}  # by progress
         for owner, instance in enumerate(instances):
             self._wait(PartialSequence(owner, instance.start, 0, self.vocabulary.system.initial_action, 0.0, None,
@@ -139,7 +147,8 @@ class ForcedSearch:
         owners, positions, last = (np.array([getattr(row, name) for row in rows])
                                    for name in ("owner", "position", "last"))
         states = self.inference.step(self.encoded, owners, positions, last, before)
-        scores = self.inference.log_probabilities(states, positions == self.encoded.ends[owners])
+        scores = numbers(self.inference.log_probabilities(states, positions == self.encoded.ends[owners]),
+                         self.instances, owners)
         step = StepStates(states, len(rows))
         for place, row in enumerate(rows):
             for action, written in self._next_actions(row):
@@ -158,19 +167,29 @@ class ForcedSearch:
         """The actions that write what comes next in the output, or nothing, with how much they write."""
         table, instance = self.vocabulary.table, self.instances[row.owner]
         head, at_end = instance.text[row.position], row.position == instance.end
-        rest = self.outputs[row.owner][row.written:]
+        following = self.outputs[row.owner][row.written:row.written + 1]
         for action in table.writers(head, NOTHING, at_end):
-            if not (action == END and rest):
+            if not (action == END and following):
                 yield action, 0
-        for action in table.writers(head, rest[0], at_end) if rest else []:
+        for action in table.writers(head, following, at_end) if following else []:
             yield action, 1
 
     def _can_end(self, row: PartialSequence) -> bool:
-        """Characters that the model cannot insert must be left in the input, in this order, to be copied."""
-        actions, instance = self.vocabulary.actions, self.instances[row.owner]
-        needed = [character for character in self.outputs[row.owner][row.written:] if character not in actions]
-        left = iter(instance.text[row.position:instance.end] if self.vocabulary.table.copies else "")
-        return all(character in left for character in needed)
+        return row.position <= self.latest[row.owner][row.written]
+
+
+def latest_positions(vocabulary: Vocabulary, instance: Instance, output: str) -> list[int]:
+    """Where the head may be at the latest when so many characters are written; −1: nowhere.
+
+    Characters that the model cannot insert must be left in the input, in this order, to be copied.
+    """
+    latest = [instance.end]
+    for character in reversed(output):
+        before = latest[-1]
+        if character not in vocabulary.actions:
+            before = instance.text.rfind(character, 0, max(before, 0)) if vocabulary.table.copies else -1
+        latest.append(before)
+    return latest[::-1]
 
 
 def gathered(rows: Sequence[PartialSequence]) -> Any:

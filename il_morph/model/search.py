@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Callable
 
 import numpy as np
 
+from il_morph.errors import InputError
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import END
 
@@ -22,6 +24,24 @@ class Hypothesis:
     output: str
     actions: tuple[int, ...]
     log_probability: float
+
+
+class TooLarge(InputError):
+    """Weights too large for 32 bits make probabilities that are no numbers, and then there is no best output."""
+
+    def __init__(self, instance: Instance, name: str = "the model"):
+        word = instance.symbols.input(instance.sample.input)
+        super().__init__(f"{name} has no output for {word!r}: its weights are too large to compute with; train it "
+                         "again")
+        self.instance = instance
+
+
+def numbers(log_probabilities: np.ndarray, instances: Sequence[Instance], owners: np.ndarray) -> np.ndarray:
+    """log P of the actions of each row, which belongs to one of the samples."""
+    nonsense = np.isnan(log_probabilities).any(axis=1)
+    if nonsense.any():
+        raise TooLarge(instances[owners[nonsense.argmax()]])
+    return log_probabilities
 
 
 class SearchModel(ABC):
@@ -63,6 +83,7 @@ class SearchModel(ABC):
         return [hypotheses[0].output for hypotheses in decode(self, instances, width, batch_size)]
 
 
+@np.errstate(all="ignore")
 def lead(inference: SearchModel, instances: Sequence[Instance],
          choose: Callable[[int, int, np.ndarray], tuple[int, bool]]) -> None:
     """Lead samples through the network together, without search.
@@ -75,7 +96,8 @@ def lead(inference: SearchModel, instances: Sequence[Instance],
     actions = np.full(len(instances), inference.vocabulary.system.initial_action)
     while len(rows):
         states = inference.step(encoded, rows, positions, actions, states)
-        log_probabilities = inference.log_probabilities(states, positions == encoded.ends[rows])
+        log_probabilities = numbers(
+            inference.log_probabilities(states, positions == encoded.ends[rows]), instances, rows)
         heads = np.minimum(inference.heads(positions, states), encoded.ends[rows])
         chosen = [choose(*each) for each in zip(rows.tolist(), heads.tolist(), log_probabilities)]
         actions, live = np.array([action for action, _ in chosen]), np.array([not last for _, last in chosen])
@@ -83,6 +105,7 @@ def lead(inference: SearchModel, instances: Sequence[Instance],
         rows, actions, states = rows[live], actions[live], states.take(live)
 
 
+@np.errstate(all="ignore")  # `numbers` and `sensible` say what went wrong
 def decode(inference: SearchModel, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
            progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
     """Each sample's hypotheses, best first. Width 0 or 1 is greedy search."""
@@ -90,8 +113,15 @@ def decode(inference: SearchModel, instances: Sequence[Instance], width: int = 1
     results: list[list[Hypothesis]] = [[] for _ in instances]
     for batch in progress([order[n:n + batch_size] for n in range(0, len(order), batch_size)]):
         for n, hypotheses in zip(batch, decode_batch(inference, [instances[n] for n in batch], width)):
-            results[n] = hypotheses
+            results[n] = sensible(hypotheses, instances[n])
     return results
+
+
+def sensible(hypotheses: Sequence[Hypothesis], instance: Instance) -> list[Hypothesis]:
+    """Their log probabilities are finite, and at most 0 whatever was rounded."""
+    if not hypotheses or not all(isfinite(each.log_probability) for each in hypotheses):
+        raise TooLarge(instance)
+    return [each if each.log_probability <= 0 else replace(each, log_probability=0.0) for each in hypotheses]
 
 
 def decode_batch(inference: SearchModel, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
@@ -138,7 +168,8 @@ class BeamSearch:
     def _step(self) -> None:
         at_end = self.positions == self.encoded.ends[self.owners]
         self.states = self.inference.step(self.encoded, self.owners, self.positions, self.last, self.states)
-        log_probabilities = self.inference.log_probabilities(self.states, at_end)
+        log_probabilities = numbers(
+            self.inference.log_probabilities(self.states, at_end), self.instances, self.owners)
         parents, actions, scores = self._best_expansions(log_probabilities)
         ended = actions == END
         for row, score in zip(parents[ended], scores[ended]):

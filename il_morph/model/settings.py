@@ -12,17 +12,19 @@ from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, Optional, Union
 
 from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
-from il_morph.data.spelling import FORMS
+from il_morph.data.spelling import AS_IS, FORMS, NFD_IN_NFC_OUT
 from il_morph.data.symbols import Separators, complaint_about_separator
 from il_morph.model.registry import ARCHITECTURES, CITED, ArchitectureKind, kind_named
 from il_morph.transitions.aligners import ALIGNERS
-from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem, TransitionSystem
+from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSystem, SubstitutionSystem, TransitionSystem
 
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
 SEPARATORS = ("input_separator", "output_separator")
 CONSTANT, WARMUP_DECAY, PLATEAU = LR_SCHEDULES = ("constant", "warmup-decay", "plateau")
+FIRST, ALL = "first", "all"  # prefixes of the target that the expert goes on from
+UNIT, LEARNT = "unit", "learnt"  # costs of its actions
 Number = Union[int, float]
 
 
@@ -140,6 +142,8 @@ class TrainingSettings:
     il_global_rollout: bool = True
     il_optimal_oracle: bool = True
     il_bias_inserts: bool = False
+    il_prefixes: str = one_of((FIRST, ALL))
+    il_costs: str = one_of((UNIT, LEARNT))
     il_rollin: str = one_of(("best", "uniform"))
     il_rollout_loss: str = one_of(("edits", "distance"))
     aligner: str = one_of(tuple(ALIGNERS), "smart")
@@ -194,6 +198,9 @@ EDITS, HARD = {"transducer": EditSystem.name}, {"transducer": HardAttentionSyste
 GREEDY: dict[str, Any] = {"mode": "mle", "beam_widths": ()}  # the cited systems search greedily
 SIZES_2017 = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden": 100, "enc_layers": 2, "dec_layers": 2,
               "epochs": 100, "patience": 100, **GREEDY}  # Aharoni & Goldberg (2017)
+G2P: dict[str, Any] = {  # the baseline of SIGMORPHON 2021, grapheme-to-phoneme
+    "transducer": SubstitutionSystem.name, "param_tying": False, "unicode": NFD_IN_NFC_OUT, "epochs": 60,
+    "patience": 12, "batch_size": 5, "il_k": 1.0, "il_beta": 1.0, "il_prefixes": ALL, "il_costs": LEARNT}
 TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ca-d": {**EDITS, "il_beta": 1.0},
     "ca-r": EDITS,
@@ -203,6 +210,8 @@ TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ca-mrt": {**EDITS, "mode": "mrt"},
     "ha-mrt": {**HARD, "mode": "mrt"},
     "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
+    "g2p": G2P,
+    "segmentation": {**G2P, "unicode": AS_IS},
     "ha-2017": {**HARD, **SIZES_2017, "pos_emb": False, "avm_feat_format": True},
 }
 

@@ -12,6 +12,8 @@ from il_morph.data.formats import RESERVED, DataFormat, Sample
 from il_morph.data.symbols import PLAIN, PRIVATE_USE, Symbols
 from il_morph.model.settings import ModelSettings
 from il_morph.transitions.actions import BEGIN, END, UNK, UNK_SYMBOL, ActionTable
+from il_morph.transitions.expert import Expert, Moves, PrefixTracker, TargetTracker
+from il_morph.transitions.stochastic_edits import LearntMoves, StochasticEdits
 
 
 class Index:
@@ -68,6 +70,8 @@ class Vocabulary:
     attributes: Optional[Index] = None
     bundles: dict[str, int] = field(default_factory=dict)  # the tags of the training data and how often each came
     symbols: Symbols = PLAIN  # those of several characters
+    all_prefixes: bool = False  # does the expert go on from all nearest prefixes of the target?
+    learnt_costs: Optional[StochasticEdits] = None  # of the expert
     format: DataFormat = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,10 +119,37 @@ class Vocabulary:
         items = self.format.features(tag)
         return (items[0], items[1:]) if self.pos is not None else ("", items)
 
+    def knows_some(self, tag: str) -> bool:
+        """Did training show the POS or one of the features?"""
+        pos, features = self.split(tag)
+        return (self.pos is not None and pos in self.pos) or any(feature in self.features for feature in features)
+
     @cached_property
     def table(self) -> ActionTable:
         """What the actions do; complete when the vocabulary is."""
         return ActionTable(self.system.action, self.actions.symbols)
+
+    def expert(self, sample: Sample) -> Expert:
+        """The expert of an encoded pair, with the costs that were learnt, if any."""
+        return Expert(sample.input, sample.target, self._moves)
+
+    def tracker(self, target: str) -> TargetTracker:
+        """Where in a target the expert is."""
+        return (PrefixTracker if self.all_prefixes else TargetTracker)(target)
+
+    @cached_property
+    def _moves(self) -> Moves:
+        return self.table if self.learnt_costs is None else LearntMoves(self.table, self.learnt_costs)
+
+    def with_expert(self, all_prefixes: bool, learns: bool, samples: Sequence[Sample]) -> Vocabulary:
+        """The same vocabulary with another expert, whose costs are those of an edit, or are learnt from samples."""
+        pairs = [(sample.input, sample.target) for sample in map(self.symbols.encoded, samples)] if learns else []
+        costs = StochasticEdits.learn(pairs) if learns else None
+        return replace(self, all_prefixes=all_prefixes, learnt_costs=costs)
+
+    @property
+    def has_own_expert(self) -> bool:
+        return self.all_prefixes or self.learnt_costs is not None
 
     @property
     def letters(self) -> list[str]:
@@ -190,7 +221,12 @@ class Vocabulary:
                    "pos": self.pos, "attributes": self.attributes}
         lists = {name: index.symbols for name, index in indices.items() if index is not None}
         symbols = {"symbols": self._own_symbols()} if self.settings.separators else {}
-        return {**lists, "bundles": [[tag, number] for tag, number in self.bundles.items()], **symbols}
+        bundles = [[tag, number] for tag, number in self.bundles.items()]
+        return {**lists, "bundles": bundles, **symbols, **({"expert": self._expert()} if self.has_own_expert else {})}
+
+    def _expert(self) -> dict:
+        costs = self.learnt_costs
+        return {"all_prefixes": self.all_prefixes, "costs": None if costs is None else costs.as_dict()}
 
     def _own_symbols(self) -> list[str]:
         """The symbols of several characters that the model knows; others may have got a character after them."""
@@ -199,13 +235,18 @@ class Vocabulary:
 
     def recoded(self, symbols: Symbols) -> Vocabulary:
         """The same vocabulary with the characters that these symbols have."""
+        own = self.symbols.symbols
+
+        def renamed(character: str) -> str:
+            return symbols.characters[own[character]] if character in own else character
+
         def moved(index: Index) -> Index:
-            own = self.symbols.symbols
-            return Index(symbols.characters[own[each]] if each in own else each for each in index.symbols)
+            return Index(each[:-1] + renamed(each[-1:]) for each in index.symbols)
 
         actions = moved(self.actions)
         characters = actions if self.characters is self.actions else moved(self.characters)
-        return replace(self, characters=characters, actions=actions, symbols=symbols)
+        costs = None if self.learnt_costs is None else self.learnt_costs.renamed(renamed)
+        return replace(self, characters=characters, actions=actions, symbols=symbols, learnt_costs=costs)
 
     @classmethod
     def from_dict(cls, lists: dict, settings: ModelSettings) -> Vocabulary:
@@ -221,14 +262,15 @@ class Vocabulary:
         if attributes is not None and {*attributes.symbols} != {*map(attribute, features.symbols[1:])}:
             raise ValueError("its attributes are not those of its features")
         return cls(settings, characters, actions, features, pos, attributes, counted_bundles(lists.get("bundles", [])),
-                   checked_symbols(lists.get("symbols", []), settings, characters, actions))
+                   checked_symbols(lists.get("symbols", []), settings, characters, actions),
+                   *checked_expert(lists.get("expert", {"all_prefixes": False, "costs": None})))
 
 
 def check_names(lists: dict, settings: ModelSettings) -> None:
     """There is a list of symbols for each index that the settings ask for. Older files have no bundles."""
     needed = {"characters", "actions", "features", *["pos"] * settings.embeds_pos,
               *["attributes"] * settings.avm_feat_format, *["symbols"] * bool(settings.separators)}
-    if not isinstance(lists, dict) or {*lists} - {"bundles"} != needed:
+    if not isinstance(lists, dict) or {*lists} - {"bundles", "expert"} != needed:
         raise ValueError(f"its vocabulary is not that of its settings: {', '.join(sorted(needed))}")
     if settings.param_tying and lists["characters"] != lists["actions"]:
         raise ValueError("its characters and actions differ, although they are tied")
@@ -278,10 +320,19 @@ def checked_symbols(listed: Sequence, settings: ModelSettings, *indices: Index) 
     if any(PRIVATE_USE.search(symbol) or any(each in symbol for each in RESERVED) for symbol in listed):
         raise ValueError("its symbols have characters among them that no data may have")
     symbols = Symbols(settings.separators, tuple(listed))
-    used = {character for index in indices for character in index.symbols if PRIVATE_USE.fullmatch(character)}
+    used = {symbol[-1] for index in indices for symbol in index.symbols if PRIVATE_USE.fullmatch(symbol[-1:])}
     if used != {*symbols.symbols}:
         raise ValueError("its symbols are not those of its characters and actions")
     return symbols
+
+
+def checked_expert(values: dict) -> tuple[bool, Optional[StochasticEdits]]:
+    """The expert of a model file."""
+    if (not isinstance(values, dict) or {*values} != {"all_prefixes", "costs"}
+            or not isinstance(values["all_prefixes"], bool)):
+        raise ValueError("its expert is not all_prefixes and costs")
+    costs = values["costs"]
+    return values["all_prefixes"], None if costs is None else StochasticEdits.from_dict(costs)
 
 
 def attribute(feature: str) -> str:

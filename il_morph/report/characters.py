@@ -5,6 +5,7 @@ import re
 import unicodedata
 
 from il_morph.data.formats import BEGIN, END
+from il_morph.errors import CONTROLS
 
 BLANK = "␣"
 WORDS = {" ": BLANK, BEGIN: "START", END: "END", "": "∅"}
@@ -27,8 +28,9 @@ def visible(character: str) -> str:
 
 
 def shown_form(form: str) -> str:
-    """A form: an empty one as ∅, leading, trailing and repeated blanks as ␣."""
-    return EDGES.sub(lambda blanks: BLANK * len(blanks[0]), form) or WORDS[""]
+    """A form: an empty one as ∅, leading, trailing and repeated blanks as ␣, control characters by code point."""
+    form = EDGES.sub(lambda blanks: BLANK * len(blanks[0]), form)
+    return CONTROLS.sub(lambda control: visible(control[0]), form) or WORDS[""]
 
 
 def direction(text: str) -> str:

@@ -1,6 +1,7 @@
 """Finished training runs, read from their folders: settings, log, and predictions for one part of the data."""
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from il_morph.data.spelling import AS_IS
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry, gold_entries, read_predictions
 from il_morph.evaluation.scores import Scores, evaluate
+from il_morph.files import LARGEST_FILE, STREAM, read_regular
 from il_morph.model.modelfile import refuse_seeds
 from il_morph.model.predictor import Predictor
 from il_morph.model.settings import MAX_BEAM_WIDTH, SEPARATORS
@@ -19,18 +21,20 @@ from il_morph.run_folder import GREEDY, RunFolder, search_name
 from il_morph.runs.records import read_complete_stats, read_log
 
 PARTS = ("test", "dev")
+NEARBY = "below the current folder or in the folder of the run"
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the data of a run is."""
+    """Where the data of a run is. What the run has recorded may be anything; what the user names is taken as it is."""
 
     train: Optional[str]
     dev: Optional[str]
     test: Optional[str]
+    recorded: frozenset[str] = frozenset()  # the parts that only the run names
 
     def of(self, part: str) -> Optional[str]:
-        return self.test if part == "test" else self.dev
+        return {"train": self.train, "dev": self.dev, "test": self.test}[part]
 
     def all(self) -> list[str]:
         return [path for path in (self.train, self.dev, self.test) if path is not None]
@@ -145,7 +149,8 @@ def judge(runs: Sequence[FinishedRun], places: Places, part: Optional[str], sear
         if not path.exists():
             there = ", ".join(run.searches(part)) or "nothing"
             raise InputError(f"{path} does not exist: for {part}, {run.name} has {there}")
-        predictions.append(read_predictions(path, first.format, first.unicode, first.separators))
+        predictions.append(read_predictions(path, first.format, first.unicode, first.separators,
+                                            content=read_regular(path, LARGEST_FILE)))
     found = Judged(list(runs), part, search, first.format, gold_entries(gold), predictions, train, remarks)
     found.scores()  # refuses predictions for other lines
     return found
@@ -177,7 +182,7 @@ def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) ->
         path = places.of(candidate)
         if path is None or (not part and not run.searches(candidate)):
             continue
-        data = read_part(run, path, candidate)
+        data = read_part(run, places, candidate)
         if data.samples[0].output is not None:
             return data, candidate, remarks
         remarks.append(f"The {candidate} data has no outputs, so the page does not cover it.")
@@ -185,17 +190,29 @@ def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) ->
     raise InputError(f"{run.name}: found no {wanted} with outputs: give it with --{part or 'dev'}=FILE")
 
 
-def read_part(run: FinishedRun, path: str, part: str) -> Data:
+def read_part(run: FinishedRun, places: Places, part: str) -> Data:
+    path = places.of(part) or ""
     if not Path(path).exists():
         raise InputError(f"{path}, the {part} data of {run.name}, does not exist: if it has moved, give --{part}=FILE")
+    if part in places.recorded and not is_nearby(path, run.folder):
+        raise InputError(f"{path}, the recorded {part} data of {run.name}, is not a regular file {NEARBY}: "
+                         f"if it is the right one, give --{part}=FILE")
     return read_data(path, ReadOptions(expected=run.format, because=f"{run.name} was trained on", unicode=run.unicode,
                                        separators=run.separators))
 
 
 def read_training_data(run: FinishedRun, places: Places, remarks: list[str]) -> Optional[Data]:
     """The training data, if it still exists: it tells seen lemmas and features from unseen ones."""
-    if places.train is None or not Path(places.train).exists():
-        remarks.append("The training data has moved, so the page does not say what training showed: "
-                       "give --train=FILE.")
-        return None
-    return read_part(run, places.train, "train")
+    path, what = places.train, "has moved"
+    if path is not None and Path(path).exists():
+        if "train" not in places.recorded or is_nearby(path, run.folder):
+            return read_part(run, places, "train")
+        what = f"is not {NEARBY}"
+    remarks.append(f"The training data {what}, so the page does not say what training showed: give --train=FILE.")
+    return None
+
+
+def is_nearby(path: str, folder: RunFolder) -> bool:
+    """May data be read whose place only f.stats names? A regular file, and no link that leads away."""
+    real, near = Path(os.path.realpath(path)), [Path(os.path.realpath(each)) for each in (os.curdir, folder.path)]
+    return path != STREAM and real.is_file() and any(each in real.parents for each in near)

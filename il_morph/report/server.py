@@ -14,7 +14,7 @@ import socket
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 from urllib.parse import parse_qsl
 
 from il_morph.errors import InputError
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 LARGEST_QUESTION, LARGEST_FILE = 64 * 1024, 5 * 1024 * 1024  # bytes
 SILENCE, LONGEST = 10, 120  # seconds without a byte, and of a whole request
 MOST_CONNECTIONS = 64
+GIVEN_BACK = 1  # seconds that a connection which is broken off may take to end
 JSON = "application/json"
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d+)?")
 PAGE = {"/": ("serve.html", "text/html"), "/style.css": ("style.css", "text/css"),
@@ -56,6 +57,7 @@ class PageServer(ThreadingHTTPServer):
         self.answers, self.host = answers, host
         self.page = {path: (read_file(name).encode("utf-8"), kind) for path, (name, kind) in PAGE.items()}
         self.connections = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self.idle: dict[Any, None] = {}  # connections that have asked nothing yet, the oldest first
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
             super().__init__((host, port), PageHandler)
@@ -75,15 +77,26 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.server_port}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        """A new connection gets the place of the one that has been idle longest, if there are too many."""
         if not self.connections.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
+            self._break_off_oldest()
+            if not self.connections.acquire(timeout=GIVEN_BACK):
+                self.shutdown_request(request)
+                return
+        self.idle[request] = None
         super().process_request(request, client_address)
+
+    def _break_off_oldest(self) -> None:
+        with contextlib.suppress(StopIteration, KeyError, RuntimeError):
+            oldest = next(iter(self.idle))
+            del self.idle[oldest]
+            break_off(oldest)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self.idle.pop(request, None)
             self.connections.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -111,6 +124,11 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def break_off(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
 class PageHandler(BaseHTTPRequestHandler):
     """One request; the connection is closed after it."""
 
@@ -119,17 +137,13 @@ class PageHandler(BaseHTTPRequestHandler):
     timeout = SILENCE
 
     def handle(self) -> None:
-        deadline = threading.Timer(LONGEST, self._break_off)
+        deadline = threading.Timer(LONGEST, break_off, [self.connection])
         deadline.daemon = True
         deadline.start()
         try:
             super().handle()
         finally:
             deadline.cancel()
-
-    def _break_off(self) -> None:
-        with contextlib.suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
         self._answer(self._get)
@@ -138,6 +152,7 @@ class PageHandler(BaseHTTPRequestHandler):
         self._answer(self._post)
 
     def _answer(self, find: Callable[[], tuple[bytes, str]]) -> None:
+        self.server.idle.pop(self.request, None)
         try:
             self._check_sender()
             content, kind = find()
@@ -153,6 +168,13 @@ class PageHandler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: HTTPStatus, reason: str) -> None:
         self._send(status, as_json({"error": reason}), JSON)
+
+    def send_error(self, code: int, message: Optional[str] = None, explain: Optional[str] = None) -> None:
+        """Refuse what the standard library refuses by itself: a malformed request, an unknown method."""
+        self.close_connection = True
+        if getattr(self, "request_version", "") == "HTTP/0.9":
+            self.request_version = "HTTP/1.0"  # its answers would have no headers
+        self._refuse(HTTPStatus(code), message or HTTPStatus(code).phrase)
 
     def _check_sender(self) -> None:
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")

@@ -12,6 +12,7 @@ from il_morph.report.trace import (
     DETOUR,
     INSERT_KIND,
     STEP_KIND,
+    SUBSTITUTE_KIND,
     WRONG,
     Edit,
     Trace,
@@ -19,7 +20,8 @@ from il_morph.report.trace import (
     verdict,
 )
 
-COLOURS = {COPY_KIND: "", INSERT_KIND: "32", DELETE_KIND: "31", STEP_KIND: "35", WRONG: "1;31", DETOUR: "33"}
+COLOURS = {COPY_KIND: "", INSERT_KIND: "32", DELETE_KIND: "31", STEP_KIND: "35", SUBSTITUTE_KIND: "35",
+           WRONG: "1;31", DETOUR: "33"}
 MARKS = {WRONG: "✗", DETOUR: "~"}
 
 
@@ -61,7 +63,8 @@ def trace_text(trace: Trace, colours: bool = False) -> str:
 
 
 def _title(trace: Trace, paint: Painter) -> str:
-    source = paint.isolated(shown_form(trace.sample.input)) + (f" + {trace.sample.tag}" if trace.sample.tag else "")
+    features = f" + {shown_form(trace.sample.tag)}" if trace.sample.tag else ""
+    source = paint.isolated(shown_form(trace.sample.input)) + features
     return (f"{source} → {paint.isolated(shown_form(trace.output))}   "
             f"P = {trace.probability:.4f}, {len(trace.steps)} steps")
 

@@ -17,14 +17,13 @@ from il_morph.data.formats import Sample
 from il_morph.data.symbols import Symbols
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis, SearchModel, lead
-from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
 from il_morph.transitions.actions import END, UNK
-from il_morph.transitions.expert import Expert, TargetTracker, optimal_actions
+from il_morph.transitions.expert import optimal_actions
 
 OPTIMAL, DETOUR, WRONG = "optimal", "detour", "wrong"
-COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND = "copy", "delete", "insert", "step"
+COPY_KIND, DELETE_KIND, INSERT_KIND, STEP_KIND, SUBSTITUTE_KIND = "copy", "delete", "insert", "step", "substitute"
 RUNNERS_UP = 2
 
 
@@ -144,7 +143,7 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
     traces = []
     for first in range(0, len(samples), batch_size):
         part = slice(first, first + batch_size)
-        with one_thread():
+        with predictor.computing():
             replayed = replay(predictor.inference, instances[part], [each.actions for each in hypotheses[part]])
         traces += [_trace(predictor.vocabulary, *each)
                    for each in zip(samples[part], instances[part], hypotheses[part], golds[part], replayed)]
@@ -206,16 +205,17 @@ class ExpertJudge:
 
     def __init__(self, vocabulary: Vocabulary, instance: Instance):
         self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
-        self.counting = TargetTracker(self.gold)
-        self.expert = Expert(instance.sample.input, self.gold, vocabulary.table)
+        self.counting = vocabulary.tracker(self.gold)
+        self.expert = vocabulary.expert(instance.sample)
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:
         """The optimal edits before an action, and the verdict on the action. Call it once before each action."""
-        j = self.counting.place(output)
-        candidates = self.expert.candidates(position - self.instance.start, j)
+        places = self.counting.places(output)
+        candidates = self.expert.candidates(position - self.instance.start, *places)
         optimal = optimal_actions(candidates)
+        j = places[0]
         edits = tuple(self._edit(each, self.instance.text[position], j) for each in optimal)
-        if len(output) > j or action not in candidates:  # nothing removes a superfluous character
+        if output != self.gold[:j] or action not in candidates:  # nothing removes a superfluous character
             return edits, OPTIMAL if action in optimal else WRONG
         return edits, OPTIMAL if action in optimal else DETOUR
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Optional
 
 from il_morph.errors import InputError, errors_for_people
-from il_morph.files import read_bytes, write_atomically
+from il_morph.files import read_regular, write_atomically
 from il_morph.reproduction.finish import finish_table
 from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.plan import first_unfinished
@@ -46,7 +46,7 @@ class JobList:
     @staticmethod
     def load(path: str) -> JobList:
         try:
-            content = json.loads(read_bytes(path))
+            content = json.loads(read_regular(path))
             jobs = [[Task.from_dict(task) for task in job] for job in content.pop("jobs")]
             return JobList(**content, jobs=jobs)
         except (ValueError, TypeError, KeyError, AttributeError) as error:

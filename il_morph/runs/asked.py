@@ -6,10 +6,11 @@ Each thing may be asked for under the name of its flag with `_` for `-`: `no_pos
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import Field
+from functools import partial
+from numbers import Number
 from typing import Any, Callable, Optional, Union
 
 from il_morph.data.read_options import checked_separator, named_columns
@@ -18,7 +19,7 @@ from il_morph.files import PathLike
 from il_morph.model.settings import MAX_BEAM_WIDTH, SEPARATORS
 from il_morph.runs.spec import MAX_SEED, OTHERS, SETTINGS, RunSpec, flag, flag_of
 from il_morph.transitions.aligners import ALIGNERS
-from il_morph.values import bad_value, choice, integer, number, switch
+from il_morph.values import bad_value, choice, integer, items_of, number, path_of, switch, text
 
 DECLARED = {**SETTINGS, **OTHERS}
 SWITCHES = {name for name, declared in SETTINGS.items() if isinstance(declared.default, bool)} | {"no_feat_format"}
@@ -30,7 +31,8 @@ def make_spec(train: PathLike, dev: Optional[PathLike], results: PathLike, asked
     paths = {"TRAIN-PATH": train, "DEV-PATH": dev, "RESULTS-PATH": results}
     wanted = under_one_name(asked)
     given = {name: value_of(DECLARED[name], wanted[name]) for name in DECLARED if name in wanted}
-    return RunSpec(*(None if path is None else path_of(name, path) for name, path in paths.items()),  # type: ignore
+    return RunSpec(*(None if path is None and name == "DEV-PATH" else path_of(name, path)
+                     for name, path in paths.items()),  # type: ignore
                    settings={name: value for name, value in given.items() if name in SETTINGS},
                    **{name: value for name, value in given.items() if name in OTHERS})
 
@@ -77,36 +79,27 @@ def value_of(declared: Field, value: Any) -> Any:
     if kind is bool:
         return switch(declared.name, value)
     if declared.name in SEPARATORS:
-        return checked_separator(spelt, str(value))
-    lists: dict[str, Callable] = {"beam_widths": beam_widths, "columns": named_columns, "feature_separator": str}
+        return checked_separator(spelt, text(spelt, value))
+    lists: dict[str, Callable] = {"beam_widths": beam_widths, "columns": named_columns,
+                                  "feature_separator": partial(text, spelt)}
     return lists[declared.name](value) if declared.name in lists else path_of(spelt, value)
-
-
-def path_of(name: str, path: PathLike) -> str:
-    """A path that a script left empty is none, and not one that was left out."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise bad_value(name, path, "a path")
-    text = os.fspath(path)
-    if not text:
-        raise InputError(f"{name} is empty: give a path")
-    return text
 
 
 def beam_widths(given: Union[str, int, Iterable[int]]) -> tuple[int, ...]:
     """Widths in a list, or as text with commas; greedy search is always done, and not listed."""
-    text = listed(given) if isinstance(given, str) else listed(given) or "0"
-    widths = text.split(",")
+    said = listed("--beam-widths", given)
+    widths = (said if isinstance(given, str) else said or "0").split(",")
     if not all(width.isdecimal() for width in widths):
-        raise bad_value("--beam-widths", text, "whole numbers separated by commas")
+        raise bad_value("--beam-widths", said, "whole numbers separated by commas")
     if max(map(len, widths)) > 9 or max(map(int, widths)) > MAX_BEAM_WIDTH:
-        raise bad_value("--beam-widths", text, f"numbers up to {MAX_BEAM_WIDTH}")
+        raise bad_value("--beam-widths", said, f"numbers up to {MAX_BEAM_WIDTH}")
     return tuple(sorted({int(width) for width in widths} - {0, 1}))
 
 
 def seeds_of(given: Union[str, int, Iterable[int]]) -> list[int]:
     """`1-3,7` are the seeds 1, 2, 3 and 7; from Python also a list of them."""
     seeds: dict[int, None] = {}
-    for part in listed(given).split(","):
+    for part in listed("--seeds", given).split(","):
         found = re.fullmatch(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", part.strip())
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
         if not first <= last <= MAX_SEED or last - first >= MOST_SEEDS:
@@ -115,5 +108,7 @@ def seeds_of(given: Union[str, int, Iterable[int]]) -> list[int]:
     return list(seeds)
 
 
-def listed(given: Union[str, int, Iterable[int]]) -> str:
-    return given if isinstance(given, str) else ",".join(map(str, given)) if isinstance(given, Iterable) else str(given)
+def listed(name: str, given: Union[str, int, Iterable[int]]) -> str:
+    if isinstance(given, (str, Number)):
+        return str(given)
+    return ",".join(map(str, items_of(name, given)))

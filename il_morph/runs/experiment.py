@@ -14,17 +14,18 @@ from typing import Any, Optional
 
 from il_morph import __version__
 from il_morph.bars import bar
-from il_morph.data.formats import Parts, Sample, read_data, read_parts
+from il_morph.data.formats import Parts, Sample, Treebank, read_data, read_parts
 from il_morph.data.splitting import SplitFile, split_in_memory
 from il_morph.errors import InputError
 from il_morph.model.architectures import architecture_of, inference_of, vocabulary_of
+from il_morph.model.lexicon import Lexicon
 from il_morph.model.modelfile import Model, load_model
 from il_morph.model.registry import TRANSDUCER
 from il_morph.model.search import as_written, decode
-from il_morph.model.settings import ModelSettings
+from il_morph.model.settings import ALL, LEARNT, ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
-from il_morph.runs.results_folder import ResultsFolder
+from il_morph.runs.results_folder import KERNELS, ResultsFolder
 from il_morph.runs.rules import check_reloaded, checked_engine
 from il_morph.runs.spec import RunSpec
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
@@ -69,6 +70,9 @@ def prepare(spec: RunSpec) -> Prepared:
     engine = checked_engine(spec, settings)
     vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(settings, parts)
     vocabulary.symbols = vocabulary.symbols.covering(parts.train)
+    training = spec.training
+    if training.mode == "il":
+        vocabulary = vocabulary.with_expert(training.il_prefixes == ALL, training.il_costs == LEARNT, parts.train)
     report_unseen(vocabulary, parts)
     if spec.training.mode != "eval":
         report_attributes(vocabulary)
@@ -95,8 +99,8 @@ def _read(spec: RunSpec, reloaded: Optional[Model]) -> tuple[Parts, Optional[Spl
     split = split_in_memory(spec.train, spec.results, options, spec.splitting)
     fmt = split.data.format
     own = spec.test_path and read_data(spec.test_path, replace(options, expected=fmt, because=f"{spec.train} has"))
-    test = own.samples if own else split.samples("test")
-    return Parts(fmt, split.samples("train"), split.samples("dev"), test, options.separators), split
+    first, test = split.read("train"), own or split.read("test")
+    return Parts(fmt, first.samples, split.read("dev").samples, test.samples, options.separators, first.counts), split
 
 
 def _evaluate(run: Prepared, command: Sequence[str]) -> None:
@@ -127,7 +131,8 @@ def _train(run: Prepared, command: Sequence[str]) -> None:
             results.start_over()
         if run.split:
             run.split.write()
-        report = RunReport(results, vocabulary, {"seed": seed, **training.as_dict()}, identity, checkpoint)
+        report = RunReport(results, vocabulary, {"seed": seed, **training.as_dict()}, identity, checkpoint,
+                           _lexicon(run))
         try:
             history = train_phases(run.engine, vocabulary, reloaded.weights if reloaded else None, train, dev,
                                    training, seed, report, bool(spec.verbose), checkpoint)
@@ -135,6 +140,15 @@ def _train(run: Prepared, command: Sequence[str]) -> None:
             log.warning(report.interrupted(run.engine.resumable))
             raise
         _finish(run, report.model(history.weights), results, report.summary(history), report.clock, seed, command)
+
+
+def _lexicon(run: Prepared) -> Optional[Lexicon]:
+    """The words of the training data, after those of the model it starts from: of a treebank, or if asked for."""
+    before = run.reloaded.lexicon if run.reloaded else None
+    if before is None and not run.spec.keep_lexicon and not isinstance(run.vocabulary.format, Treebank):
+        return None
+    known = Lexicon.from_text(before.as_text()) if before else Lexicon()
+    return known.add(run.parts.train, run.parts.counts)
 
 
 def seed_of(spec: RunSpec) -> int:
@@ -155,7 +169,7 @@ def identity_of(run: Prepared, samples: Sequence[Sample], seed: int) -> dict[str
     for name, weights in sorted(run.reloaded.weights.items() if run.reloaded else ()):
         start.update(name.encode() + weights.tobytes())
     settings = {**run.vocabulary.settings.as_dict(), **run.spec.training.as_dict(), "seed": seed,
-                "engine": run.engine.name}
+                "engine": run.engine.name, KERNELS: run.engine.kernels_name}
     data = repr([samples, run.vocabulary.as_dict()])  # the symbols may be those of the test data too
     return json.loads(json.dumps({**settings, "data": sha256(data.encode()).hexdigest(),
                                   "start": start.hexdigest() if run.reloaded else None}))
@@ -202,37 +216,39 @@ class RunReport:
     """Keeps log, best model and checkpoint on disk while training goes on."""
 
     def __init__(self, results: ResultsFolder, vocabulary: Vocabulary, training: dict[str, Any],
-                 identity: dict[str, Any], checkpoint: Optional[Checkpoint] = None):
+                 identity: dict[str, Any], checkpoint: Optional[Checkpoint] = None,
+                 lexicon: Optional[Lexicon] = None):
         self.results, self.vocabulary, self.training, self.identity = results, vocabulary, training, identity
-        self.clock, self.epochs = Clock(), 0
+        self.clock, self.epochs, self.lexicon = Clock(), 0, lexicon
         self.best: Optional[Epoch] = None
+        self.best_weights: Optional[dict] = None  # that are not in f.model yet
         if checkpoint:
             self._go_on(checkpoint)
 
     def _go_on(self, checkpoint: Checkpoint) -> None:
         """The same epochs, best model and seconds as if the training had not been interrupted."""
         self.clock = Clock(checkpoint.seconds, checkpoint.cpu_seconds)
-        self.best = checkpoint.history.best
+        self.best, self.best_weights = checkpoint.history.best, checkpoint.history.weights
+        self.on_end()
         first = LOG_COLUMNS.index("epoch")
         self.epochs = sum(line.split("\t")[first] != str(Epoch.START) for line in self.results.log_lines[1:])
         log.info("going on after epoch %d of an interrupted training", checkpoint.history.epochs[-1].epoch)
 
     def model(self, weights: dict) -> Model:
-        return Model(self.vocabulary, weights, self.training)
+        return Model(self.vocabulary, weights, self.training, self.lexicon)
 
     def summary(self, history: History) -> dict[str, Any]:
         assert history.best is not None, "a training has at least one epoch"
         return {"epochs": self.epochs, "best_epoch": history.best.epoch, "dev_accuracy": history.best.dev_accuracy}
 
     def on_best(self, epoch: Epoch, weights: dict) -> None:
-        self.results.save_model(self.model(weights))
-        self.best = epoch
+        self.best, self.best_weights = epoch, weights
 
     def on_epoch(self, phase: str, epoch: Epoch) -> None:
         """`phase` is the mode of training: il, mle, mrt or rl; with several trials `mle.1` and so on."""
         if not self.results.log_lines:
-            self.results.write_log(LOG_COLUMNS)
-        self.results.write_log([phase, *epoch.cells()])
+            self.results.add_to_log(LOG_COLUMNS)
+        self.results.add_to_log([phase, *epoch.cells()])
         self.epochs += epoch.epoch != epoch.START
         what = "before training" if epoch.epoch == epoch.START else f"epoch {epoch.epoch}"
         what += "" if epoch.loss is None else f": loss {epoch.loss:.4f}"
@@ -245,9 +261,17 @@ class RunReport:
             self.results.log_lines, self.clock.seconds, self.clock.cpu_seconds, training.learner.weights(),
             training.learner.state()))
 
+    def on_end(self) -> None:
+        """Model and log follow the checkpoint: wherever an epoch is cut off, the training goes on or starts over."""
+        if self.best_weights is not None:
+            self.results.save_model(self.model(self.best_weights))
+            self.best_weights = None
+        self.results.write_log()
+
     def interrupted(self, resumable: bool) -> str:
-        if self.best is None:
+        if self.best is None or (resumable and not self.results.checkpoint.exists()):
             return "interrupted before the end of the first epoch: no model was written"
+        self.on_end()
         which = "the model it started from" if self.best.epoch == self.best.START else f"epoch {self.best.epoch}"
         return (f"interrupted: the best model so far ({which}, dev accuracy "
                 f"{self.best.dev_accuracy:.2f}) is {self.results.model}"

@@ -5,20 +5,15 @@ import os
 import socket
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 from il_morph.errors import InputError
-from il_morph.files import PathLike
+from il_morph.files import PathLike, fcntl, open_own, read_regular
 from il_morph.run_folder import RunFolder
-
-fcntl: Any = None
-with suppress(ImportError):  # Windows
-    import fcntl  # type: ignore[no-redef]
 
 NO_LOCKS = ("this system has no file locks (fcntl), and they are needed to run a table: use Linux or macOS, or on "
             "Windows the Windows Subsystem for Linux")
 HANDED_OVER = "IL_MORPH_LOCK"  # in the environment of a training: the descriptor of the lock that it is started with
-_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def has_locks() -> bool:
@@ -73,8 +68,8 @@ class FileLock:
     def owner(self) -> str:
         """Who had the lock last, as far as the file says."""
         try:
-            return self.path.read_text(encoding="utf-8", errors="replace").strip() or "another process"
-        except OSError:
+            return read_regular(self.path).decode("utf-8", "replace").strip() or "another process"
+        except InputError:
             return "another process"
 
     def close(self) -> None:
@@ -99,7 +94,7 @@ class FileLock:
     def _open(self) -> int:
         require_locks()
         try:
-            return os.open(self.path, _FLAGS, 0o666)
+            return open_own(self.path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise InputError(f"cannot open the lock file {self.path}: {error.strerror}") from error
 

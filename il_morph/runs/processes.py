@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Optional
 
 from il_morph.errors import InputError
-from il_morph.files import write_atomically
+from il_morph.files import open_own, write_atomically
 from il_morph.run_folder import RunFolder
 from il_morph.runs.commit import code_version
 from il_morph.runs.locks import HANDED_OVER, FileLock, lock_of
@@ -62,7 +62,7 @@ def forget(runs: Sequence[RunFolder]) -> None:
 def clear_remains(results: RunFolder) -> None:
     """What becomes of an unfinished run's remains: it goes on from its checkpoint, or they go and it starts over.
     A checkpoint that a power failure has cut off is no archive any more."""
-    if zipfile.is_zipfile(results.checkpoint):
+    if os.path.isfile(results.checkpoint) and zipfile.is_zipfile(results.checkpoint):
         return
     for path in results.remains():
         path.unlink(missing_ok=True)
@@ -112,7 +112,8 @@ def _start(task: Task, wait: bool, own_group: bool) -> Optional[subprocess.Popen
 
 def _start_under(lock: FileLock, task: Task, own_group: bool) -> subprocess.Popen:
     assert lock.descriptor is not None
-    with open(task.folder.train_log, "ab") as log:  # a training that goes on has said something before
+    said = open_own(task.folder.train_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    with os.fdopen(said, "ab") as log:  # a training that goes on has said something before
         return subprocess.Popen(il_morph(*task.spec.argv()), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 env={**environment(), HANDED_OVER: str(lock.descriptor)}, pass_fds=[lock.descriptor],
                                 start_new_session=own_group)

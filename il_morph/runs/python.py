@@ -1,6 +1,7 @@
 """Training from Python. Messages are written for the command line; here they speak of keyword arguments."""
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,16 +17,23 @@ from il_morph.values import integer
 FLAG = re.compile(r'(?<![\w/.-])--([a-z]\w*(?:-\w+)*)(?:=("[^"]*"|[^\s:;()]*[^\s:;(),.]))?'
                   r'|(?<![\w/.-])(FILE|(TRAIN|DEV|RESULTS)-PATH)(?![\w/.-])')
 ALIGNERS = {"align_smart", "align_cls", "align_dumb"}
+PACKAGE = __name__.split(".")[0]
 NAMES = {*DECLARED, *ALIGNERS, "seeds", "jobs"}
 
 
 def train_as_asked(train: PathLike, dev: Optional[PathLike], results: PathLike, asked: Mapping[str, Any]) -> None:
     """Train what the arguments of `il_morph.train` ask for."""
+    train, dev, results = map(no_flag, (train, dev, results))
     spec = make_spec(train, dev, results, {name: asked[name] for name in asked if name not in ("seeds", "jobs")})
     seeds = None if asked["seeds"] is None else seeds_of(asked["seeds"])
     jobs = None if asked["jobs"] is None else integer("--jobs", asked["jobs"], 1)
-    if carry_out(spec, seeds, jobs, worded=in_python):
+    if carry_out(spec, seeds, jobs):
         raise InputError(f"not all trainings in {results} have ended well: see the train.log of each")
+
+
+def no_flag(path: Any) -> Any:
+    """A path that looks like a flag, as one that messages and processes take for a path."""
+    return f"./{path}" if isinstance(path, str) and path.startswith("--") else path
 
 
 def in_python(message: str, names: Collection[str] = NAMES) -> str:
@@ -52,8 +60,20 @@ def _keyword(names: Collection[str], found: re.Match[str]) -> str:
 
 
 @contextmanager
-def errors_in_python(names: Collection[str] = NAMES) -> Iterator[None]:
+def messages_in_python(names: Collection[str] = NAMES) -> Iterator[None]:
+    """Errors and what il-morph logs speak of keyword arguments."""
+    make_record = logging.getLogRecordFactory()
+
+    def worded(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make_record(*args, **kwargs)
+        if record.name.split(".")[0] == PACKAGE:
+            record.msg, record.args = in_python(record.getMessage(), names), ()
+        return record
+
+    logging.setLogRecordFactory(worded)
     try:
         yield
     except InputError as error:
         raise InputError(in_python(str(error), names)) from error
+    finally:
+        logging.setLogRecordFactory(make_record)

@@ -12,7 +12,7 @@ from il_morph.data.formats import format_named
 from il_morph.data.spelling import AS_IS, FORMS
 from il_morph.data.symbols import complaint_about_separator
 from il_morph.errors import InputError
-from il_morph.files import read_bytes
+from il_morph.files import read_regular
 from il_morph.model.settings import SEPARATORS
 from il_morph.run_folder import RunFolder
 from il_morph.training.checkpoint import LOG_COLUMNS
@@ -127,7 +127,7 @@ def figure(cell: str) -> float:
 
 
 def text_of(path: Path, advice: str) -> str:
-    content = read_bytes(path)
+    content = read_regular(path)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

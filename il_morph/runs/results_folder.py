@@ -20,6 +20,8 @@ from il_morph.runs.locks import has_locks, lock_of
 from il_morph.runs.records import read_log
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint
 
+KERNELS = "kernels"  # in the identity of a run: what the engine computes with
+
 
 class ResultsFolder(RunFolder):
     """The folder of the run that is going on. It is locked, and files are written whole."""
@@ -71,9 +73,14 @@ class ResultsFolder(RunFolder):
             raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
 
     def _refuse_other(self, there: dict[str, Any], here: dict[str, Any]) -> None:
-        """An older version did not have all settings: they had their defaults."""
-        there = {**{name: each.default for name, each in declarations().items() if name in here}, **there}
+        """An older version did not have all settings: they had their defaults. Nor did it say what it computed with."""
+        defaults = {name: each.default for name, each in declarations().items() if name in here}
+        there = {KERNELS: here[KERNELS], **defaults, **there}
         different = [name for name in {**there, **here} if there.get(name) != here.get(name)]
+        if different == [KERNELS]:
+            raise InputError(f"{self.path} holds an unfinished run that was computed with {there[KERNELS]}; here it "
+                             f"would go on with {here[KERNELS]}, which rounds differently: go on where there is "
+                             f"{there[KERNELS]}, choose another folder, or start over with --force")
         if different:
             first = different[0]
             raise InputError(f"{self.path} holds an unfinished run of another kind ({first}: "
@@ -97,8 +104,10 @@ class ResultsFolder(RunFolder):
         with suppress(FileNotFoundError):
             self.checkpoint.unlink()
 
-    def write_log(self, cells: Sequence[str]) -> None:
+    def add_to_log(self, cells: Sequence[str]) -> None:
         self.log_lines.append("\t".join(cells) + "\n")
+
+    def write_log(self) -> None:
         write_atomically(self.log, "".join(self.log_lines))
 
     def save_model(self, model: Model) -> None:

@@ -6,7 +6,7 @@ from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
 from il_morph.files import STREAM
 from il_morph.model.registry import TRANSDUCER
-from il_morph.model.settings import SEPARATORS, ModelSettings
+from il_morph.model.settings import ALL, SEPARATORS, ModelSettings, TrainingSettings
 from il_morph.runs.spec import RunSpec, flag, flag_of
 from il_morph.training.engine import Engine
 from il_morph.training.phases import phases_of
@@ -93,6 +93,8 @@ def _check_schedule(spec: RunSpec) -> None:
     training = spec.training
     if training.il_decay == "exponential" and training.il_k >= 1:
         raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {training.il_k:g}")
+    if training.il_prefixes == ALL:
+        _check_prefixes(training)
     if training.mode == "eval" and spec.reload_path is None:
         raise InputError("--mode=eval needs a model: give its path with --reload-path")
     if training.mode in ("mrt", "rl") and not (spec.reload_path or training.pretrain_epochs or training.pretrain_until):
@@ -103,11 +105,20 @@ def _check_schedule(spec: RunSpec) -> None:
                          "it: leave out one of them, or give the trials a trained model with --reload-path")
 
 
+def _check_prefixes(training: TrainingSettings) -> None:
+    """These options are about the one place in the target that the expert counts."""
+    others = {"--il-rules=program": training.il_rules == "program",
+              "--no-il-optimal-oracle": not training.il_optimal_oracle, "--il-bias-inserts": training.il_bias_inserts}
+    for other, given in others.items():
+        if given:
+            raise InputError(f"--il-prefixes=all and {other} exclude each other: leave out one of them")
+
+
 def _check_objective(spec: RunSpec, model: ModelSettings) -> None:
     """Not every mode trains every architecture and transition system."""
     if model.architecture != TRANSDUCER and {phase.mode for phase in phases_of(spec.training)} != {"mle"}:
         raise InputError(f"--mode={spec.training.mode}: a model with --architecture={model.architecture} is trained "
                          "with --mode=mle alone")
     if spec.training.mode == "il" and not model.system.has_expert:
-        raise InputError(f"--mode=il needs --transducer={EditSystem.name}: the expert knows COPY, DELETE, "
-                         "INSERT and END; train the hard-attention system with --mode=mle")
+        raise InputError(f"--mode=il needs --transducer={EditSystem.name} or substitute: the expert knows COPY, "
+                         "DELETE, INSERT, SUBSTITUTE and END; train the hard-attention system with --mode=mle")

@@ -8,12 +8,12 @@ import os
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 from il_morph.data.formats import Parts, Sample
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry
-from il_morph.files import read_bytes, write_atomically
+from il_morph.files import read_regular, write_atomically
 from il_morph.run_folder import RunFolder, search_name
 from il_morph.runs.asked import make_spec
 from il_morph.runs.experiment import Prepared, prepare, run
@@ -29,14 +29,13 @@ from il_morph.runs.workers import train_jobs
 log = logging.getLogger(__name__)
 
 
-def carry_out(spec: RunSpec, seeds: Optional[Sequence[int]], jobs: Optional[int], command: Sequence[str] = (),
-              worded: Callable[[str], str] = str) -> int:
-    """Train one model, or one for each seed; the exit code. `worded` puts remarks into the words of the caller."""
+def carry_out(spec: RunSpec, seeds: Optional[Sequence[int]], jobs: Optional[int], command: Sequence[str] = ()) -> int:
+    """Train one model, or one for each seed; the exit code."""
     check_spec(spec)
     if seeds is not None:
         check_seeds(spec)
     for remark in unused(spec):
-        log.warning("%s", worded(remark))
+        log.warning("%s", remark)
     if seeds is not None:
         return train_seeds(spec, seeds, jobs)
     if jobs:
@@ -76,6 +75,7 @@ def take_folder(prepared: Prepared, root: RunFolder, tasks: Sequence[Task]) -> N
     """Refuse a folder with other runs, or empty it with --force; then say what is in it."""
     force, identity = prepared.spec.force, identity_of(prepared.spec, prepared.parts)
     refuse_run_of_its_own(root)
+    refuse_links(tasks)
     others = other_seeds(root, identity, [int(task.folder.path.name) for task in tasks])
     if others and not force:
         raise InputError(others)
@@ -110,6 +110,13 @@ def refuse_run_of_its_own(root: RunFolder) -> None:
         raise InputError(f"{root.path} holds a run of its own, without seeds; choose another folder")
 
 
+def refuse_links(tasks: Sequence[Task]) -> None:
+    """The folders of seeds are in this folder, not where somebody else wants them."""
+    for task in tasks:
+        if task.folder.path.is_symlink():
+            raise InputError(f"{task.folder.path} is a link; delete it, or choose another folder")
+
+
 def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int]) -> str:
     """What is in the folder and is not mixed with this training, and what to do; empty if there is nothing."""
     what_to_do = "choose another folder, or start over with --force"
@@ -117,7 +124,7 @@ def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int])
     if not root.seeds_identity.exists():
         return f"{root.path} holds other runs ({root.path / str(there[0])}); {what_to_do}" if there else ""
     try:
-        recorded = json.loads(read_bytes(root.seeds_identity))
+        recorded = json.loads(read_regular(root.seeds_identity))
         recorded["flags"] = in_normal_form(recorded["flags"])
         different = next((name for name in ("data", "flags") if recorded[name] != identity[name]), None)
     except (ValueError, KeyError, TypeError, AttributeError, InputError):

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any, Optional
 
+from il_morph.data.dataformat import FEATURE_SOURCES, TASKS
 from il_morph.data.formats import ReadOptions
 from il_morph.data.read_options import read_options, symbol_separators
 from il_morph.data.spelling import AS_IS
-from il_morph.data.splitting import LEMMA, LINE, SHARES, Splitting
+from il_morph.data.splitting import SHARES, UNITS, Splitting
 from il_morph.engines import ENGINES
 from il_morph.model.registry import TRANSDUCER, kind_named
 from il_morph.model.settings import PRESETS, SEPARATORS, ModelSettings, TrainingSettings, declarations
@@ -47,6 +48,9 @@ class RunSpec:
     no_feat_format: bool = False
     columns: Optional[tuple[str, ...]] = None
     feature_separator: Optional[str] = None
+    task: Optional[str] = word(TASKS)
+    conllu_features: Optional[str] = word(FEATURE_SOURCES)
+    keep_lexicon: bool = False
     settings: dict[str, Any] = field(default_factory=dict, hash=False)  # explicit ones, of network and training
     dynet_seed: Optional[int] = within(0, MAX_SEED)
     engine: Optional[str] = word(ENGINES)
@@ -54,7 +58,7 @@ class RunSpec:
     dynet_autobatch: Optional[int] = within(0, 1)
     reload_path: Optional[str] = None
     test_path: Optional[str] = None
-    split_by: Optional[str] = word((LEMMA, LINE))
+    split_by: Optional[str] = word(UNITS)
     split_seed: Optional[int] = within(0)
     verbose: Optional[int] = within(0, 9)
     force: bool = False
@@ -66,8 +70,9 @@ class RunSpec:
     @property
     def reading(self) -> ReadOptions:
         return read_options(self.sigm2017format, self.no_feat_format, self.columns, self.feature_separator,
-                            self.settings.get("unicode", AS_IS),
-                            symbol_separators(*(self.settings.get(name) for name in SEPARATORS)))
+                            {**self._preset(ModelSettings), **self.settings}.get("unicode", AS_IS),
+                            symbol_separators(*(self.settings.get(name) for name in SEPARATORS)), self.task,
+                            self.conllu_features)
 
     @property
     def splitting(self) -> Optional[Splitting]:

@@ -9,7 +9,7 @@ from il_morph.data.symbols import NO_SEPARATORS, Separators
 from il_morph.evaluation.entries import Entry, read_predictions
 from il_morph.evaluation.scores import evaluate
 from il_morph.evaluation.voting import ensemble
-from il_morph.files import write_atomically
+from il_morph.files import LARGEST_FILE, read_regular, write_atomically
 from il_morph.run_folder import RunFolder
 
 Count = Callable[[Sequence[Sequence[Entry]], DataFormat], list[str]]
@@ -22,7 +22,7 @@ def write_vote(members: Sequence[RunFolder], together: RunFolder, part: str, fmt
 
     `part` names predictions, `beam4.test` for example. Returns the accuracy.
     """
-    predictions = [read_predictions(member.predictions(part), fmt, separators=separators) for member in members]
+    predictions = [read_own(member, part, fmt, separators) for member in members]
     outputs = count(predictions, fmt)
     together.path.mkdir(parents=True, exist_ok=True)
     for path in together.leftovers():
@@ -32,7 +32,13 @@ def write_vote(members: Sequence[RunFolder], together: RunFolder, part: str, fmt
         for entry, output in zip(predictions[0], outputs)))
     if gold is None:
         return None
-    voted = read_predictions(together.predictions(part), fmt, separators=separators)
+    voted = read_own(together, part, fmt, separators)
     scores = evaluate(gold, voted, fmt, separators)
     write_atomically(together.evaluation(part), scores.as_text())
     return scores.accuracy
+
+
+def read_own(folder: RunFolder, part: str, fmt: DataFormat, separators: Separators) -> list[Entry]:
+    """The predictions of a run."""
+    path = folder.predictions(part)
+    return read_predictions(path, fmt, separators=separators, content=read_regular(path, LARGEST_FILE))

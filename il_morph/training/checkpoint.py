@@ -7,6 +7,7 @@ the best epoch, `optimizer/…` what the optimiser remembers; the header holds t
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from typing import Any, Optional
 import numpy as np
 
 from il_morph.errors import InputError
-from il_morph.files import PathLike, read_bytes, written_atomically
+from il_morph.files import LARGEST_FILE, PathLike, read_regular, written_atomically
 from il_morph.model.archive import DAMAGED, Arrays, describe, opened_archive, read_array, read_header, write_archive
 from il_morph.model.modelfile import checked
 from il_morph.model.settings import TrainingSettings
@@ -27,6 +28,8 @@ from il_morph.training.history import Epoch, History
 FORMAT, VERSION = "il-morph checkpoint", 2
 GROUPS = ("weights", "best", "optimizer")
 LOG_COLUMNS = ("phase", *Epoch.COLUMNS)
+LOG_CELL = r"\t(-?\d+(\.\d+)?|-?inf|nan|NA)"
+LOG_ROW = re.compile(r"(il|mle|mrt|rl)(\.\d+)?" + LOG_CELL * len(Epoch.COLUMNS) + r"\n", re.ASCII)
 
 
 @dataclass
@@ -99,7 +102,7 @@ def as_header(epoch: Optional[Epoch]) -> Optional[dict[str, Any]]:
 
 def load_checkpoint(path: PathLike) -> Checkpoint:
     """Read a checkpoint, and check what does not depend on the training."""
-    content = read_bytes(path)
+    content = read_regular(path, LARGEST_FILE)
     with damage_named(path), opened_archive(content) as archive:
         return read_checkpoint(archive, path)
 
@@ -154,6 +157,8 @@ def check_header(header: dict[str, Any]) -> None:
         raise ValueError("its log is no list of lines")
     if log[0] != "\t".join(LOG_COLUMNS) + "\n" or any(len(line.split("\t")) != width for line in log):
         raise ValueError("its log has other columns")
+    if not all(LOG_ROW.fullmatch(line) for line in log[1:]):
+        raise ValueError("its log has cells that are no numbers")
 
 
 def read_epoch(fields: dict[str, Any]) -> Epoch:

@@ -145,6 +145,10 @@ class Engine(Protocol):
     name: str
     resumable: bool  # can its learners go on from a checkpoint?
 
+    @property
+    def kernels_name(self) -> Optional[str]:
+        """What it computes with where there is a choice: others round differently."""
+
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         """An InputError for what this engine does not do."""
 

@@ -20,7 +20,6 @@ from il_morph.transitions.expert import (
     Expert,
     LengthTargetTracker,
     ProgramTargetTracker,
-    TargetTracker,
     optimal_actions,
     regrets,
 )
@@ -64,7 +63,7 @@ class ImitationLearning:
         self.table = vocabulary.table
         self.program = settings.il_rules == "program"
         self.tracker = (LengthTargetTracker if not settings.il_optimal_oracle
-                        else ProgramTargetTracker if self.program else TargetTracker)
+                        else ProgramTargetTracker if self.program else vocabulary.tracker)
         self.valid = [np.flatnonzero(support) for support in self.table.valid]
         self.edits = edits_of_actions(self.table, self.program)
         self.experts: dict[Instance, Expert] = {}
@@ -77,8 +76,7 @@ class ImitationLearning:
         """The expert of a pair is kept from epoch to epoch."""
         expert = self.experts.get(instance)
         if expert is None:
-            sample = instance.sample
-            expert = self.experts[instance] = Expert(sample.input, sample.target, self.table)
+            expert = self.experts[instance] = self.vocabulary.expert(instance.sample)
         return expert
 
     def teachers(self, instances: Sequence[Instance]) -> list[ExpertTeacher]:
@@ -94,7 +92,7 @@ class ImitationLearning:
         while action != END and at.steps < MAX_ACTIONS:
             at.state = yield Step(at.state, action, at.position)
             support = AT_END if at.position == instance.end else BEFORE_END
-            costs = expert.candidates(at.position - instance.start, tracker.place(at.output))
+            costs = expert.candidates(at.position - instance.start, *tracker.places(at.output))
             free = self._free_insertion(costs, random)
             if len(costs) > 1 and draws.model_rolls_out(at.steps):
                 costs = yield from rollouts.costs(at, [action for action in costs if action != free])

@@ -12,11 +12,11 @@ from typing import Callable, Optional
 from il_morph.bars import bar, epochs_bar
 from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of
-from il_morph.model.search import SearchModel
+from il_morph.model.search import SearchModel, TooLarge
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import Teacher, mean_loss, producible
-from il_morph.training.engine import Learner
+from il_morph.training.engine import Learner, diverged
 from il_morph.training.history import Epoch, History
 from il_morph.training.learning_rate import epoch_rates
 
@@ -82,8 +82,11 @@ class TrainingLoop:
             loss = self._pass(number)
         weights = self.learner.weights()
         inference = inference_of(weights, self.vocabulary)
-        epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probed, 1),
-                      self._accuracy(inference, self.dev, self.settings.beam_width))
+        try:
+            epoch = Epoch(number, 0.0, loss, self._accuracy(inference, self.probed, 1),
+                          self._accuracy(inference, self.dev, self.settings.beam_width))
+        except TooLarge as error:
+            raise diverged(max(number, 0), str(error)) from error
         if self.settings.pick_loss:
             epoch.dev_loss = self._dev_loss(inference)
         epoch.seconds = time.monotonic() - started

@@ -36,6 +36,9 @@ class Observer(Protocol):
     def on_state(self, phase: int, training: TrainingLoop) -> None:
         """After each epoch, if the engine can go on from what it is now."""
 
+    def on_end(self) -> None:
+        """After each epoch, when all is known and can go on."""
+
 
 def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
     """The settings of each phase; pre-training runs for its epochs, whatever the patience."""
@@ -91,6 +94,7 @@ def tell(observer: Observer, name: str, number: int, training: TrainingLoop, res
     observer.on_epoch(name, epoch)
     if resumable:
         observer.on_state(number, training)
+    observer.on_end()
 
 
 def gold_sequences(vocabulary: Vocabulary, train: Sequence[Instance], settings: TrainingSettings,

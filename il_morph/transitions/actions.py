@@ -23,6 +23,7 @@ DELETE, COPY = 3, 4  # in the edit system
 STEP = 3  # in the hard-attention system
 
 DELETE_SYMBOL, COPY_SYMBOL, STEP_SYMBOL = "<DEL>", "<COPY>", "<STEP>"
+SUBSTITUTE_MARK = "<SUB>"  # before the character that is written
 
 MAX_ACTIONS = 150  # of a sequence; then it is cut
 
@@ -68,11 +69,13 @@ class Move(NamedTuple):
     action: int
     reads: int
     writes: int
-    cost: int
+    cost: float
 
 
 class ActionTable:
     """The actions of a model, in the order of its vocabulary."""
+
+    end_cost = 0.0
 
     def __init__(self, row_of: Callable[[str], Action], symbols: Sequence[str]):
         self.rows = [row_of(symbol) for symbol in symbols]
@@ -142,13 +145,14 @@ class ActionTable:
 
     def moves(self, x: str, t: str) -> tuple[Move, ...]:
         """The actions on the way to a target when x is the next symbol of the input and t that of the target; either is
-        empty where there is none left. Copies come first, then deletions, then insertions.
-
-        UNK stands for the insertion of a symbol that training did not show.
+        empty where there is none left. Copies come first, then deletions, then insertions. A symbol that can be copied
+        is not substituted by itself. UNK stands for the insertion of a symbol that training did not show.
         """
         found = self._moves.get((x, t))
         if found is None:
             silent, writing = self.writers(x, NOTHING, not x), self.writers(x, t, not x) if t else []
+            if any(self.rows[action].writes is HEAD for action in writing):
+                writing = [action for action in writing if self.rows[action].writes is HEAD or self.inserts[action]]
             moves = [self._move(action) for action in (*writing, *silent) if action != END]
             if t and all(self.rows[move.action].writes is HEAD for move in moves if move.writes):
                 moves.append(Move(UNK, 0, 1, 1))

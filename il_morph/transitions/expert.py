@@ -2,26 +2,42 @@
 
 The target is complete up to j = how much of it the output contains, counted greedily; D(i, j) is the least cost of
 actions that turn x[i:] into t[j:]. An action that leads away from the target is not rolled out: its regret is BETA.
+Two options come from the authors' later systems: every j at which t[:j] is nearest to the output
+(`--il-prefixes=all`), and costs that are learnt from the data (`--il-costs=learnt`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Protocol
 
 import numpy as np
 
-from il_morph.transitions.actions import END, ActionTable, Move
+from il_morph.transitions.actions import END, Move
 
 BETA = 5.0
+TOLERANCE = 1e-9  # costs that differ by less are equal
 
 
-def edit_costs(x: str, t: str, table: ActionTable) -> list[list[int]]:
+class Moves(Protocol):
+    """Who knows the actions on the way to a target and their costs: the action table, or learnt costs of its actions.
+    """
+
+    @property
+    def end_cost(self) -> float: ...
+
+    def moves(self, x: str, t: str) -> tuple[Move, ...]: ...
+
+
+def edit_costs(x: str, t: str, table: Moves) -> list[list[float]]:
     """The table D. In the paper's system a copy is free, an insertion or deletion costs 1."""
-    costs = [[0] * (len(t) + 1) for _ in range(len(x) + 1)]
+    costs: list[list[float]] = [[0] * (len(t) + 1) for _ in range(len(x) + 1)]
+    end = table.end_cost
     for i in range(len(x), -1, -1):
         for j in range(len(t), -1, -1):
             moves = table.moves(x[i:i + 1], t[j:j + 1])
-            costs[i][j] = min([cost + costs[i + reads][j + writes] for _, reads, writes, cost in moves], default=0)
+            costs[i][j] = min([cost + costs[i + reads][j + writes] for _, reads, writes, cost in moves], default=end)
     return costs
 
 
@@ -42,6 +58,10 @@ class TargetTracker:
         self.j = matched(self.target, output[self.counted:], self.j)
         self.counted = len(output)
         return self.j
+
+    def places(self, output: str) -> Sequence[int]:
+        """Most trackers know one place."""
+        return (self.place(output),)
 
 
 class ProgramTargetTracker(TargetTracker):
@@ -69,21 +89,45 @@ class LengthTargetTracker(TargetTracker):
         return min(len(output), len(self.target))
 
 
+class PrefixTracker(TargetTracker):
+    """Every prefix of the target that is nearest to the output (`--il-prefixes=all`), by Levenshtein distance."""
+
+    def __init__(self, target: str):
+        super().__init__(target)
+        self.distances = list(range(len(target) + 1))  # of the output to each prefix
+
+    def places(self, output: str) -> Sequence[int]:
+        for character in output[self.counted:]:
+            above, self.distances = self.distances, [self.distances[0] + 1]
+            for j, expected in enumerate(self.target):
+                self.distances.append(min(above[j] + (character != expected), above[j + 1] + 1, self.distances[j] + 1))
+        self.counted = len(output)
+        least = min(self.distances)
+        return [j for j, distance in enumerate(self.distances) if distance == least]
+
+
 class Expert:
     """The expert of one pair."""
 
-    def __init__(self, x: str, target: str, table: ActionTable):
+    def __init__(self, x: str, target: str, table: Moves):
         self.x, self.target, self.table = x, target, table
         self.costs = edit_costs(x, target, table)
 
     def moves(self, i: int, j: int) -> tuple[Move, ...]:
         return self.table.moves(self.x[i:i + 1], self.target[j:j + 1])
 
-    def candidates(self, i: int, j: int) -> dict[int, float]:
-        """The actions on the way to the target with their cost-to-go."""
+    def candidates(self, i: int, *places: int) -> dict[int, float]:
+        """The actions on the way to the target, from any of these places in it, with their least cost-to-go.
+
+        END pays for itself and for the end of the way, as every other action does.
+        """
         costs = self.costs
-        return {action: cost + costs[i + reads][j + writes]
-                for action, reads, writes, cost in self.moves(i, j)} or {END: 0}
+        found: dict[int, float] = {}
+        for j in places:
+            offered = {action: cost + costs[i + reads][j + writes]
+                       for action, reads, writes, cost in self.moves(i, j)} or {END: 2 * self.table.end_cost}
+            found.update({action: cost for action, cost in offered.items() if cost < found.get(action, inf)})
+        return found
 
     def number_of_optimal_sequences(self) -> int:
         """How many sequences of actions lead to the target at the least cost."""
@@ -93,7 +137,7 @@ class Expert:
             for j in range(len(self.target), -1, -1):
                 counts[i, j] = int((i, j) == end) + sum(
                     counts[i + reads, j + writes] for _, reads, writes, cost in self.moves(i, j)
-                    if cost + costs[i + reads][j + writes] == costs[i][j])
+                    if cost + costs[i + reads][j + writes] <= costs[i][j] + TOLERANCE)
         return counts[0, 0]
 
     def optimal_at(self, i: int, j: int) -> list[int]:
@@ -122,7 +166,7 @@ def optimal_actions(costs: dict[int, float]) -> list[int]:
     if len(costs) == 1:
         return list(costs)
     lowest = min(costs.values())
-    return [action for action, cost in costs.items() if cost == lowest]
+    return [action for action, cost in costs.items() if cost <= lowest + TOLERANCE]
 
 
 def regrets(costs: dict[int, float], support: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The two transition systems (section 3 of the paper).
+"""The two transition systems of the paper (section 3), and the one with SUBSTITUTE that its authors used later.
 
 A system declares its special actions, rows of the action table; beside them every character is an INSERT. It also
 knows which gold sequence an alignment stands for.
@@ -19,6 +19,7 @@ from il_morph.transitions.actions import (
     HEAD,
     MAX_ACTIONS,
     STEP_SYMBOL,
+    SUBSTITUTE_MARK,
     Action,
     insert,
 )
@@ -82,6 +83,29 @@ class EditSystem(TransitionSystem):
         return actions
 
 
+class SubstitutionSystem(EditSystem):
+    """Beside the edits of the paper SUBSTITUTE(c), which reads a symbol and writes c (`--transducer=substitute`)."""
+
+    name = "substitute"
+
+    def symbols_of(self, character: str) -> tuple[str, ...]:
+        return character, SUBSTITUTE_MARK + character
+
+    def action(self, symbol: str) -> Action:
+        if symbol.startswith(SUBSTITUTE_MARK):
+            return Action("substitute", reads=1, writes=symbol[len(SUBSTITUTE_MARK):], cost=1, before_end=True,
+                          mark="~{}")
+        return super().action(symbol)
+
+    def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
+        """Two different characters that are aligned are a SUBSTITUTE. Deletions and insertions stay where they are."""
+        actions = []
+        for x, y in zip(aligned_input, aligned_output):
+            actions.append(DELETE_SYMBOL if y == GAP else y if x == GAP else
+                           COPY_SYMBOL if x == y else SUBSTITUTE_MARK + y)
+        return [*actions, END_SYMBOL]
+
+
 class HardAttentionSystem(TransitionSystem):
     """STEP, write(c), END: hard monotonic attention (`--transducer=hard`, the rows HA*)."""
 
@@ -103,4 +127,5 @@ class HardAttentionSystem(TransitionSystem):
         return actions
 
 
-SYSTEMS: dict[str, TransitionSystem] = {system.name: system for system in (EditSystem(), HardAttentionSystem())}
+SYSTEMS: dict[str, TransitionSystem] = {
+    system.name: system for system in (EditSystem(), HardAttentionSystem(), SubstitutionSystem())}

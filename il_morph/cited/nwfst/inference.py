@@ -45,6 +45,7 @@ GATES = 4
 MOST_WORDS, MOST_STATES = 16, 1_000_000  # at once; more words do not fit into the cache
 KEPT = 0.8  # of embeddings and inputs of layers, in training; at test their matrices are multiplied by it
 COPY_SCORE = 3.0
+LARGEST_SCORE = 1e6  # of a path: the probability is a difference of such scores, and they have 32 bits
 MOST_WEIGHTS = 200_000_000  # of T, which grows with the square of the number of characters
 LETTERS = ascii_lowercase  # every model knows them
 Weights = dict  # name -> array
@@ -304,6 +305,7 @@ class NwfstInference(SearchModel):
             arcs = self.arcs(symbols)
             viterbi = Viterbi(arcs)
             scores = viterbi.scores - log_partition(arcs) if normalised else viterbi.scores
+            scores = np.where(np.abs(viterbi.scores) > LARGEST_SCORE, np.nan, scores)
             for row, word in enumerate(batch):
                 found[word] = self.actions(viterbi.path(row), symbols[row]), float(scores[row])
         return [found[word] for word in words]

@@ -12,7 +12,7 @@ import numpy as np
 
 from il_morph.cited.nwfst.inference import Shape, Weights, check_alphabet, symbols_of
 from il_morph.cited.nwfst.lattice import LONGER, check_length
-from il_morph.cited.nwfst.network import RATE, SLOWER, DropoutMasks, NwfstNetwork
+from il_morph.cited.nwfst.network import RATE, SLOWER, DropoutMasks, NwfstNetwork, lattice_kernels
 from il_morph.errors import InputError
 from il_morph.model.settings import CONSTANT, ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
@@ -46,6 +46,10 @@ class NwfstEngine:
 
     name = "native"
     resumable = True
+
+    @property
+    def kernels_name(self) -> str:
+        return lattice_kernels().NAME
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         if model.data_format.separator is not None:

@@ -63,12 +63,16 @@ def is_clipped(name: str) -> bool:
     return name != "copy" and not name.endswith(".b")
 
 
+def lattice_kernels() -> ModuleType:
+    return fastest_kernels("il_morph.cited.nwfst.lattice")
+
+
 class NwfstNetwork:
     """NWFST on one word."""
 
     def __init__(self, shape: Shape, weights: Weights, kernels: Optional[ModuleType] = None):
         self.shape, self.weights = shape, weights
-        self.kernels = kernels or fastest_kernels("il_morph.cited.nwfst.lattice")
+        self.kernels = kernels or lattice_kernels()
 
     def layer(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x, h, b = (self.weights[f"encoder.{number}.{part}"] for part in "xhb")

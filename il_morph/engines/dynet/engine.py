@@ -25,6 +25,7 @@ class DynetEngine:
     autobatch: bool = False
     name = "dynet"
     resumable = False
+    kernels_name = None
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         """There is nothing that DyNet does not do."""

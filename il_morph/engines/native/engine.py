@@ -49,6 +49,10 @@ class NativeEngine:
     name = "native"
     resumable = True
 
+    @property
+    def kernels_name(self) -> str:
+        return (self.kernels or fastest_kernels()).NAME
+
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
         if model.architecture != TRANSDUCER:
             raise InputError("the native engine trains the paper's transducer, not "

@@ -2,7 +2,7 @@
 // Shows a trace (il_morph/report/trace.py, Trace.as_dict): its edits as chips, and one step at a time.
 // Everything from data becomes text, never markup.
 
-const SIGNS = { insert: "+", delete: "−" };
+const SIGNS = { insert: "+", delete: "−", substitute: "~" };
 const PLAIN = { end: "end", step: "›", idle: "·" };
 
 function element(name, attributes = {}, ...children) {
@@ -64,7 +64,7 @@ class TraceViewer {
     this.outputs = [];
     const written = []; // symbols; one that holds the separator cannot stand in an output
     for (const [, [kind, symbol]] of trace.steps) {
-      if ((kind === "copy" || kind === "insert") && (trace.separator === "" || !symbol.includes(trace.separator))) written.push(symbol);
+      if ((kind === "copy" || kind === "insert" || kind === "substitute") && (trace.separator === "" || !symbol.includes(trace.separator))) written.push(symbol);
       this.outputs.push(written.join(trace.separator));
     }
     this.chips = trace.steps.map((step, number) => this.chipButton(step, number));

@@ -1,0 +1,23 @@
+"""The transition system of MED and LEM."""
+
+from __future__ import annotations
+
+from il_morph.data.formats import END as END_SYMBOL
+from il_morph.data.formats import GAP
+from il_morph.transitions.actions import BEGIN, COMMON_ACTIONS, Action
+from il_morph.transitions.systems import TransitionSystem
+
+
+class CharacterSystem(TransitionSystem):
+    """write(c), END: nothing is read, all is valid everywhere."""
+
+    special_actions = {**COMMON_ACTIONS, END_SYMBOL: Action("end", before_end=True, at_end=True)}
+    initial_action = BEGIN
+    max_actions = 75
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
+        """The characters of the output."""
+        return [y for y in aligned_output if y != GAP] + [END_SYMBOL]

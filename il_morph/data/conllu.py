@@ -1,0 +1,166 @@
+"""CoNLL-U, the format of Universal Dependencies: ten columns, comments, a blank line after each sentence.
+
+A word is a sample: FORM, its features and LEMMA. Ranges (`1-2`), empty nodes (`1.1`), comments and blank lines are
+kept for writing and otherwise passed over.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+from il_morph.data.dataformat import INFLECT, Treebank, columns_in_words
+from il_morph.data.encodings import BYTE_ORDER_MARK, decode
+from il_morph.data.rows import FileRows
+from il_morph.data.samples import Sample
+from il_morph.errors import InputError
+
+COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+ID, FORM, LEMMA, UPOS, XPOS, FEATS, MISC = (COLUMNS.index(name) for name in (
+    "ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "MISC"))
+NOTHING = "_"
+CANDIDATES = "LemmaCandidates="
+ENCODED = re.compile(r"[%,:|\s]")
+FIRST_ID = re.compile(r"1|1-[0-9]+|0\.1")
+WORD_ID, OTHER_ID = re.compile(r"[1-9][0-9]*"), re.compile(r"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
+SENTENCE = re.compile(r"#\s*sent_id\s*=\s*(.*\S)")
+
+
+def is_conllu(lines: Iterable[str]) -> bool:
+    """Does the first line that is no comment have ten columns and the ID of a first word? After a comment four columns
+    are enough: the error will say that some are missing."""
+    commented = False
+    for line in lines:
+        if line.startswith("#"):
+            commented = True
+        elif line.strip():
+            fields = line.rstrip("\r").split("\t")
+            return FIRST_ID.fullmatch(fields[ID]) is not None and (
+                len(fields) == len(COLUMNS) or commented and len(fields) > 3)
+    return False
+
+
+@dataclass(frozen=True)
+class Word:
+    """A line of a word: its index in the block, and its columns."""
+
+    index: int
+    fields: list[str]
+
+
+@dataclass(frozen=True)
+class ConlluBlock:
+    """Whole lines of a CoNLL-U file, to be written again."""
+
+    name: str
+    lines: list[str]  # without line feeds
+    words: list[Word]
+    start: int  # the number of the first line
+    sentences: list[tuple[int, str]]  # the index of a comment with a sent_id, and the sent_id
+    mark: str  # a byte order mark, or nothing
+
+    def where(self, index: int) -> str:
+        """The file, line and sentence of a line."""
+        known = [name for first, name in self.sentences if first <= index and name]
+        return f"{self.name}, line {self.start + index}" + (f" (sentence {known[-1]})" if known else "")
+
+    def filled(self, columns: Sequence[Mapping[int, str]]) -> str:
+        """The same text with other values in some columns of each word."""
+        lines = list(self.lines)
+        for word, values in zip(self.words, columns):
+            fields = [values.get(column, value) for column, value in enumerate(word.fields)]
+            lines[word.index] = "\t".join(fields) + "\r" * lines[word.index].endswith("\r")
+        return self.mark + "\n".join(lines)
+
+
+def conllu_block(content: bytes, name: str, start: int = 1, sentence: str = "") -> ConlluBlock:
+    """The lines and words of some content that begins with this line, perhaps inside of a sentence."""
+    lines = decode(content, name, start).split("\n")
+    found = [(index, SENTENCE.fullmatch(line.rstrip())) for index, line in enumerate(lines) if line.startswith("#")]
+    mark = BYTE_ORDER_MARK.decode() if start == 1 and content.startswith(BYTE_ORDER_MARK) else ""
+    block = ConlluBlock(name, lines, [], start, [(0, sentence), *((index, each[1]) for index, each in found if each)],
+                        mark)
+    for index, line in enumerate(lines):
+        text = line.rstrip("\r")
+        if not text.strip(" ") or text.startswith("#"):
+            continue
+        fields = text.split("\t")
+        complaint = complaint_about(fields)
+        if complaint:
+            raise InputError(f"{block.where(index)}: {complaint}")
+        if WORD_ID.fullmatch(fields[ID]):
+            block.words.append(Word(index, fields))
+    return block
+
+
+def complaint_about(fields: Sequence[str]) -> Optional[str]:
+    """What is wrong with a line that is neither blank nor a comment."""
+    if len(fields) != len(COLUMNS):
+        return (f"{columns_in_words(len(fields))}, but a line of CoNLL-U has {len(COLUMNS)}, separated by tabs "
+                f"({', '.join(COLUMNS)})")
+    if not WORD_ID.fullmatch(fields[ID]) and not OTHER_ID.fullmatch(fields[ID]):
+        return f"the ID {fields[ID]!r} is neither a number, nor a range as in 1-2, nor an empty node as in 1.1"
+    empty = [name for name, value in zip(COLUMNS, fields) if not value]
+    return f"{empty[0]} is empty: write {NOTHING} where there is nothing" if empty else None
+
+
+def sample_of_word(fields: Sequence[str], fmt: Treebank) -> Sample:
+    """Input, features and output of a word, as the task has them. A LEMMA of `_` is missing, unless FORM is `_`."""
+    lemma = None if fields[LEMMA] == NOTHING != fields[FORM] else fields[LEMMA]
+    tag = tag_of(fields, fmt)
+    if fmt.task == INFLECT:
+        return Sample(lemma or "", tag, fields[FORM])
+    return Sample(fields[FORM], tag, lemma)
+
+
+def tag_of(fields: Sequence[str], fmt: Treebank) -> str:
+    if fmt.source == "none":
+        return ""
+    if fmt.source == "xpos":
+        return fields[XPOS]
+    feats = [] if fmt.source == "upos" or fields[FEATS] == NOTHING else [fields[FEATS]]
+    return "|".join([fields[UPOS], *feats])
+
+
+def sentences_of(content: bytes) -> list[bytes]:
+    """The sentences of a file, byte for byte: comments, words and the blank lines after them."""
+    sentences: list[list[bytes]] = [[]]
+    ended = filled = False
+    for line in re.findall(b"[^\n]*\n|[^\n]+", content):
+        blank = not line.strip()
+        if ended and not blank:
+            sentences.append([])
+            filled = False
+        filled = filled or not blank
+        ended = blank and filled
+        sentences[-1].append(line)
+    return [b"".join(lines) for lines in sentences]
+
+
+def with_candidates(misc: str, candidates: Sequence[tuple[str, float]]) -> str:
+    """MISC with `LemmaCandidates=gitmek:0.9731,git:0.0202`, in the place of earlier ones."""
+    listed = ",".join(f"{ENCODED.sub(encoded, text)}:{probability:.4f}" for text, probability in candidates)
+    others = [each for each in misc.split("|") if each != NOTHING and not each.startswith(CANDIDATES)]
+    return "|".join([*others, CANDIDATES + listed])
+
+
+def encoded(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8"))
+
+
+@dataclass(frozen=True)
+class WordRows(FileRows):
+    """The words of a treebank as rows."""
+
+    block: Optional[ConlluBlock] = None
+    indices: tuple[int, ...] = ()  # of the line of each row
+    words: int = 0
+
+    def where(self, index: int) -> str:
+        assert self.block is not None
+        return self.block.where(self.indices[index])
+
+    def counted(self, number: int) -> str:
+        """`57,859 words, 14,094 different`; or all words of a file that is read in blocks."""
+        return f"{self.words:,} words, {number:,} different" if number < self.words else f"{number:,} words"
