@@ -25,6 +25,7 @@ RUNS = {
     "CA-RM, ADAM, batches": ["--model=ca-rm", "--optimization=ADAM", "--batch-size=3", "--epochs=6"],
     "CA-D, warm-up": ["--model=ca-d", "--lr-schedule=warmup-decay", "--lr-warmup=2.5", "--epochs=6"],
     "CA-D, plateau": ["--model=ca-d", "--lr-schedule=plateau", "--lr-patience=1", "--learning-rate=0.1", "--epochs=6"],
+    "CA-R, averages": ["--average-weights=0.9", "--epochs=6"],
     "MLE, SGD": ["--model=ca", "--align-cls", "--optimization=SGD", "--epochs=6"],
     "MRT after MLE": ["--mode=mrt", "--align-cls", "--pretrain-epochs=3", "--epochs=3", "--sample-size=4"],
     "RL after MLE": ["--mode=rl", "--align-cls", "--pretrain-epochs=2", "--epochs=3", "--sample-size=4"],

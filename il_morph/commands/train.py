@@ -100,6 +100,8 @@ Training:
   --batch-size=N            samples per update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
   --l2=X                    penalty on the norms of the weight matrices (default 0)
+  --average-weights=DECAY   evaluate and keep a moving average of the weights, for example 0.995; 0: the weights
+                            themselves (default 0)
 
 Decoding:
   --decbatch-size=N         inputs decoded at once (default 512)

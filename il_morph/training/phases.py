@@ -13,6 +13,7 @@ import numpy as np
 from il_morph.model.architectures import architecture_of
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.averaging import averaged
 from il_morph.training.checkpoint import Checkpoint
 from il_morph.training.engine import Engine, Objective
 from il_morph.training.history import Epoch, History
@@ -62,7 +63,7 @@ def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[
         if checkpoint and number < checkpoint.phase:
             continue
         objective = own or make_objective(vocabulary, phase, random, gold)
-        learner = engine.learner(vocabulary, objective, phase)
+        learner = averaged(engine.learner(vocabulary, objective, phase), phase.average_weights)
         if is_trial:
             weights, history = start, History(best=history.best, weights=history.weights)
         else:
