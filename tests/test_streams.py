@@ -165,7 +165,7 @@ def test_long_files_take_no_more_memory_than_short_ones(folder, monkeypatch):
         stream = DataStream(folder / "long", ReadOptions(expected=predictor.format))
         tracemalloc.start()
         answer(stream, str(folder / "out"), predictor,
-               lambda fmt, samples: [fmt.line(sample, "") for sample in samples])
+               lambda fmt, samples: lambda: [fmt.line(sample, "") for sample in samples])
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert (folder / "out").read_bytes().count(b"\n") == lines

@@ -36,6 +36,7 @@ Options:
                        actions of its predictions (default tsv)
   --actions            add a column with the edits: x copies, -x deletes, +x inserts (> moves on)
   --decbatch-size=N    inputs decoded at once (default 128)
+  --jobs=N             processes that decode; the output is the same (default 1)
   --columns=LIST       the columns of INPUT, for example input,features,output; - skips one
   --unicode=FORM       as-is, nfc, nfd, or nfd-nfc (inputs nfd, outputs nfc): normalise the data (default:
                        as in the training of the model)
@@ -46,8 +47,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Optional
+from functools import partial
+from typing import Callable, Optional
 
 from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments, refuse_empty
 from il_morph.commands.streams import AT_ONCE, answer, options_for
@@ -60,9 +63,13 @@ from il_morph.files import STREAM, refuse_to_overwrite
 from il_morph.model.answers import Answers
 from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor, refuse_model_as_output
 from il_morph.model.lexicon import LEXICON_RULES, OFF, UNANIMOUS
+from il_morph.model.parallel import DecodingPool
 from il_morph.model.predictor import AnyPredictor, Prediction
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
+
+MOST_JOBS = 256
+PIECES_AHEAD = 3  # read and asked for, for each process, before the first answer is waited for
 
 
 @dataclass(frozen=True)
@@ -88,25 +95,26 @@ class Request:
                    optional(choice, args, "--format", "tsv", ("tsv", "json")), args["--actions"],
                    optional(number, args, "--min-probability", 0.0, 0.0, 1.0))
 
-    def answers(self, predictor: AnyPredictor, rule: str) -> Answers:
+    def answers(self, predictor: AnyPredictor, rule: str, pool: Optional[DecodingPool]) -> Answers:
         most = self.nbest or (1 if self.mass is None else None)
-        return Answers(predictor, most, self.beam_width, self.mass, self.batch_size, rule)
+        return Answers(predictor, most, self.beam_width, self.mass, self.batch_size, rule, pool)
 
-    def answered(self, answers: Answers, fmt: DataFormat, samples: Sequence[Sample]) -> list[str]:
-        """The output lines for some samples."""
-        found = answers.ranked(samples)
-        return [line for sample, predictions in zip(samples, found) for line in self.lines(fmt, sample, predictions)]
+    def answered(self, answers: Answers, fmt: DataFormat, samples: Sequence[Sample]) -> Callable[[], list[str]]:
+        """The output lines for some samples, when they are needed."""
+        found = answers.ask(samples)
+        return lambda: [line for sample, predictions in zip(samples, found())
+                        for line in self.lines(fmt, sample, predictions)]
 
-    def columns(self, answers: Answers, data: Data) -> list[dict[int, str]]:
-        """The new columns of each word of a treebank."""
+    def columns(self, answers: Answers, data: Data) -> Callable[[], list[dict[int, str]]]:
+        """The new columns of each word of a treebank, when they are needed."""
         assert data.block is not None and isinstance(data.format, Treebank)
         if self.layout != "tsv" or self.actions:
             raise InputError("--format=json and --actions are about lines with columns, and "
                              f"{data.name} is CoNLL-U: leave them out")
         place = LEMMA if data.format.task == LEMMATIZE else FORM
-        found = answers.ranked(data.samples, [word.fields[ID] == "1" for word in data.block.words])
-        return [self._word(place, word.fields[MISC], predictions)
-                for word, predictions in zip(data.block.words, found)]
+        words = data.block.words
+        found = answers.ask(data.samples, [word.fields[ID] == "1" for word in words])
+        return lambda: [self._word(place, word.fields[MISC], predictions) for word, predictions in zip(words, found())]
 
     def _word(self, place: int, misc: str, predictions: Sequence[Prediction]) -> dict[int, str]:
         columns = {place: self.certain(predictions[0]) or NOTHING}
@@ -145,10 +153,12 @@ def run(argv: list[str]) -> int:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
-    answers = request.answers(predictor, lexicon_rule(args, predictor))
+    rule, jobs = lexicon_rule(args, predictor), optional(integer, args, "--jobs", 1, 1, MOST_JOBS)
     stream = DataStream(source, options_for(args, predictor))
-    answer(stream, target, predictor, lambda fmt, samples: request.answered(answers, fmt, samples),
-           max(AT_ONCE, request.batch_size), lambda data: request.columns(answers, data))
+    with DecodingPool(predictor, jobs) if jobs > 1 else nullcontext() as pool:
+        answers = request.answers(predictor, rule, pool)
+        answer(stream, target, predictor, partial(request.answered, answers), max(AT_ONCE, request.batch_size),
+               partial(request.columns, answers), PIECES_AHEAD * (jobs - 1))
     return 0
 
 

@@ -31,6 +31,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from il_morph.commands.arguments import integer, parse_arguments, refuse_empty
 from il_morph.commands.streams import answer, options_for
@@ -87,6 +88,6 @@ def run(argv: list[str]) -> int:
     assert isinstance(predictor, Predictor)
     scorer = Scorer(predictor, width, args["--actions"])
     stream = DataStream(args["FILE"], options_for(args, predictor), need_output=True)
-    answer(stream, target, predictor, scorer.lines, AT_ONCE)
+    answer(stream, target, predictor, lambda fmt, samples: partial(scorer.lines, fmt, samples), AT_ONCE)
     log.info("%s", scorer.summary)
     return 0

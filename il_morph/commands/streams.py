@@ -3,13 +3,16 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Callable, Optional
 
 from il_morph.bars import meter
 from il_morph.commands.arguments import Arguments, choice, optional
+from il_morph.data.conllu import ConlluBlock
 from il_morph.data.formats import Data, DataFormat, ReadOptions, Sample
 from il_morph.data.read_options import named_columns
 from il_morph.data.spelling import FORMS
@@ -20,8 +23,9 @@ from il_morph.model.predictor import AnyPredictor
 
 AT_ONCE = 1024  # samples between two updates of the progress bar
 
-Answer = Callable[[DataFormat, Sequence[Sample]], Sequence[str]]  # the lines for some samples
-WordAnswer = Callable[[Data], Sequence[Mapping[int, str]]]  # the new columns of each word of a treebank
+# What is asked at once, and the answer when it is needed: other processes may be at work meanwhile.
+Answer = Callable[[DataFormat, Sequence[Sample]], Callable[[], Sequence[str]]]  # the lines for some samples
+WordAnswer = Callable[[Data], Callable[[], Sequence[Mapping[int, str]]]]  # new columns of each word of a treebank
 
 log = logging.getLogger(__name__)
 
@@ -34,11 +38,15 @@ def options_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
 
 
 def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE,
-           columns_for: Optional[WordAnswer] = None) -> None:
-    """Write the lines for all samples. CoNLL-U is written as it is read, with other values in some columns."""
+           columns_for: Optional[WordAnswer] = None, ahead: int = 0) -> None:
+    """Write the lines for all samples. CoNLL-U is written as it is read, with other values in some columns.
+
+    `ahead` is how many answers may be waited for while more is read.
+    """
     number = check(stream, predictor) if stream.is_file else None
     with writer(target) as write:
-        answered = answer_blocks(stream, predictor, text_for(stream, lines_for, columns_for, at_once), write, number)
+        pieces = text_for(stream, lines_for, columns_for, at_once)
+        answered = answer_blocks(stream, predictor, pieces, write, number, ahead)
         if number is not None and answered != number:
             raise InputError(f"{stream.name} had {number:,} lines and now has {answered:,}: "
                              "do not change it while il-morph reads it")
@@ -90,36 +98,54 @@ def check(stream: DataStream, predictor: AnyPredictor) -> int:
     return survey.lines
 
 
-TextFor = Callable[[Data], Iterator[tuple[str, int]]]  # pieces of text, each with the number of its samples
+Piece = tuple[Callable[[], str], int]  # a piece of text, when it is needed, and the number of its samples
+TextFor = Callable[[Data], Iterator[Piece]]
 
 
 def text_for(stream: DataStream, lines_for: Answer, columns_for: Optional[WordAnswer], at_once: int) -> TextFor:
     """What is written for a block of data."""
-    def pieces(data: Data) -> Iterator[tuple[str, int]]:
+    def pieces(data: Data) -> Iterator[Piece]:
         if data.block is None:
             for start in range(0, len(data.samples), at_once):
                 samples = data.samples[start:start + at_once]
-                yield "".join(line + "\n" for line in lines_for(data.format, samples)), len(samples)
+                yield partial(text_of_lines, lines_for(data.format, samples)), len(samples)
         elif columns_for is None:
             raise InputError(f"{stream.name} is CoNLL-U: give lines with columns here")
         else:
-            yield data.block.filled(columns_for(data)), len(data.samples)
+            yield partial(text_of_words, data.block, columns_for(data)), len(data.samples)
 
     return pieces
 
 
+def text_of_lines(lines: Callable[[], Sequence[str]]) -> str:
+    return "".join(line + "\n" for line in lines())
+
+
+def text_of_words(block: ConlluBlock, columns: Callable[[], Sequence[Mapping[int, str]]]) -> str:
+    return block.filled(columns())
+
+
 def answer_blocks(stream: DataStream, predictor: AnyPredictor, pieces: TextFor, write: Callable[[str], None],
-                  number: Optional[int]) -> int:
+                  number: Optional[int], ahead: int) -> int:
     """Answer all samples and return their number. `number` is the size of a file that was checked."""
-    done = 0
+    done, pending = 0, deque[Piece]()
     with meter(number, "answered", "line") as moved:
+        def write_all_but(most: int) -> None:
+            while len(pending) > most:
+                text, answered = pending.popleft()
+                write(text())
+                moved.update(answered)
+
         for data in stream:
             if number is None:
                 tell(data, stream, predictor, first=not done)
-            for text, answered in pieces(data):
-                write(text)
-                moved.update(answered)
+            for piece in pieces(data):
+                pending.append(piece)
+                write_all_but(ahead)
+            if number is None and not stream.has_more():
+                write_all_but(0)
             done += len(data.samples)
+        write_all_but(0)
     return done
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import select
 import stat
 import sys
 from collections.abc import Iterator
@@ -49,6 +50,18 @@ class DataStream:
             return str(self.path) != STREAM and stat.S_ISREG(os.stat(self.path).st_mode)
         except OSError:
             return True  # opening it reports the error
+
+    def has_more(self) -> bool:
+        """Has a pipe or terminal more to read already? No, where the system does not say."""
+        try:
+            descriptor = os.dup(sys.stdin.fileno()) if str(self.path) == STREAM else os.open(
+                self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        except (OSError, ValueError):
+            return False
+        try:
+            return bool(select.select([descriptor], [], [], 0)[0])
+        finally:
+            os.close(descriptor)
 
     def __iter__(self) -> Iterator[Data]:
         first: Optional[Data] = None

@@ -4,14 +4,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Optional
+from functools import cached_property, partial
+from typing import Callable, Optional, Union
 
 from il_morph.data.formats import Sample
 from il_morph.model.lexicon import OFF, Lexicon
+from il_morph.model.parallel import DecodingPool, Ranked
 from il_morph.model.predictor import AnyPredictor, Prediction, up_to_mass
 
 MOST_REMEMBERED = 1 << 17  # different inputs; then the memory is emptied
 FROM_LEXICON = "(lexicon)"  # in the place of edits
+
+
+@dataclass
+class Decoding:
+    """Inputs that are decoded together, here or in another process, when their predictions are asked for."""
+
+    samples: Sequence[Sample]
+    result: Callable[[], Ranked]
+
+    @cached_property
+    def found(self) -> dict[Sample, list[Prediction]]:
+        return dict(zip(self.samples, self.result()))
 
 
 @dataclass
@@ -24,10 +38,15 @@ class Answers:
     mass: Optional[float] = None
     batch_size: int = 128
     rule: str = OFF  # which answers of the lexicon are trusted
-    remembered: dict[tuple[Sample, bool], list[Prediction]] = field(default_factory=dict, repr=False)
+    pool: Optional[DecodingPool] = None  # processes that decode
+    remembered: dict[tuple[Sample, bool], Union[list[Prediction], Decoding]] = field(default_factory=dict, repr=False)
 
-    def ranked(self, samples: Sequence[Sample], initial: Optional[Sequence[bool]] = None) -> list[list[Prediction]]:
+    def ranked(self, samples: Sequence[Sample], initial: Optional[Sequence[bool]] = None) -> Ranked:
         """The best predictions for each sample; `initial` says which are the first word of a sentence."""
+        return self.ask(samples, initial)()
+
+    def ask(self, samples: Sequence[Sample], initial: Optional[Sequence[bool]] = None) -> Callable[[], Ranked]:
+        """The same, later: processes of a pool decode what is new until the predictions are asked for."""
         firsts = initial or [False] * len(samples)
         keys = [(replace(sample, output=None), first) for sample, first in zip(samples, firsts)]
         new = [key for key in dict.fromkeys(keys) if key not in self.remembered]
@@ -35,20 +54,26 @@ class Answers:
             self.remembered.clear()
             new = list(dict.fromkeys(keys))
         self._answer(new)
-        return [self.remembered[key] for key in keys]
+        found = [(sample, self.remembered[sample, first]) for sample, first in keys]
+        return lambda: [each.found[sample] if isinstance(each, Decoding) else each for sample, each in found]
 
     def _answer(self, keys: Sequence[tuple[Sample, bool]]) -> None:
         """Look up and decode inputs that are not remembered."""
         lexicon = self.predictor.lexicon if self.rule != OFF else None
-        for key in keys if lexicon else ():
-            known = self._looked_up(lexicon, *key)  # type: ignore[arg-type]
-            if known:
-                self.remembered[key] = known
-        rest = list(dict.fromkeys(sample for sample, first in keys if (sample, first) not in self.remembered))
-        decoded = self.predictor.ranked(rest, self.number, self.beam_width, self.mass, self.batch_size) if rest else []
-        found = dict(zip(rest, decoded))
-        for key in keys:
-            self.remembered.setdefault(key, found.get(key[0], []))
+        for sample, first in keys:
+            decoded = self.remembered.get((sample, not first))
+            known = self._looked_up(lexicon, sample, first) if lexicon else []
+            if known or isinstance(decoded, Decoding):
+                self.remembered[sample, first] = known or decoded  # type: ignore[assignment]
+        rest = [key for key in keys if key not in self.remembered]
+        if rest:
+            decoding = self._decoding(list(dict.fromkeys(sample for sample, _ in rest)))
+            self.remembered.update(dict.fromkeys(rest, decoding))
+
+    def _decoding(self, samples: Sequence[Sample]) -> Decoding:
+        how = self.number, self.beam_width, self.mass, self.batch_size
+        return Decoding(samples, self.pool.decode(samples, *how) if self.pool
+                        else partial(self.predictor.ranked, samples, *how))
 
     def _looked_up(self, lexicon: Lexicon, sample: Sample, initial: bool) -> list[Prediction]:
         shares = lexicon.found(sample, self.rule, initial) or {}
