@@ -70,7 +70,7 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
           enc_layers: Optional[int] = None, dec_layers: Optional[int] = None, vanilla_lstm: Optional[bool] = None,
           mlp: Optional[int] = None, nonlin: Optional[str] = None, lucky_w: Optional[float] = None,
           tag_wraps: Optional[str] = None, param_tying: Optional[bool] = None, unicode: Optional[str] = None,
-          input_separator: Optional[str] = None, output_separator: Optional[str] = None,
+          input_separator: Optional[str] = None, output_separator: Optional[str] = None, boundary: Optional[str] = None,
           mode: Optional[str] = None, epochs: Optional[int] = None, patience: Optional[int] = None,
           pick_loss: Optional[bool] = None, pick_ties: Optional[str] = None, mle_loss: Optional[str] = None,
           sample_order: Optional[str] = None, trials: Optional[int] = None, optimization: Optional[str] = None,
@@ -109,10 +109,11 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
 
 
 def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None,
-             output_separator: str = "") -> Scores:
+             output_separator: str = "", boundary: str = "") -> Scores:
     """Score the predictions in a file, or a list of outputs, against gold data, line by line: accuracy in percent, mean
     Levenshtein distance and so on. `columns`, as in `"input,features,output"`, says what is not recognised.
-    With `output_separator=" "` distances count the symbols that it separates.
+    With `output_separator=" "` distances count the symbols that it separates, and there are error rates of words and
+    symbols. With `boundary=" @@"` there are precision, recall and F1 of the segments between boundaries.
     """
     from dataclasses import replace
 
@@ -124,8 +125,9 @@ def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], column
     from il_morph.runs.python import messages_in_python
     from il_morph.values import items_of, path_of, text
 
-    with messages_in_python({"columns", "output_separator"}):
-        separators = symbol_separators(output=text("output_separator", output_separator))
+    with messages_in_python({"columns", "output_separator", "boundary"}):
+        separators = symbol_separators(output=text("output_separator", output_separator),
+                                       boundary=text("boundary", boundary))
         options = ReadOptions(columns=named_columns(columns), separators=separators)
         data = read_data(path_of("gold", gold), options, need_output=True)
     golds = gold_entries(data)

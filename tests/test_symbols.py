@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import pickle
 import unicodedata
+from dataclasses import replace
 
 import editdistance
 import pytest
@@ -525,3 +526,74 @@ def test_a_model_is_trained_on_real_phonemes(language, tmp_path):
     outputs = model.predict([line.split("\t")[0] for line in content[:20]])
     assert not any(map(PRIVATE_USE.search, outputs))
     assert isinstance(Vocabulary.from_dict(model.vocabulary.as_dict(), model.vocabulary.settings), Vocabulary)
+
+
+# Segments and error rates
+
+SEGMENTED = [Sample("hunden", "", "hund @@en"), Sample("hundene", "", "hund @@ene"), Sample("katt", "", "katt"),
+             Sample("kattene", "", "katt @@ene"), Sample("barnebok", "", "barn @@bok"), Sample("bok", "", "bok")]
+
+
+def test_a_boundary_is_one_symbol_among_characters():
+    separators = Separators(boundary=" @@")
+    symbols = Symbols(separators).covering(SEGMENTED)
+    assert separators.outputs("hund @@en @@") == [*"hund", " @@", *"en", " @@"]
+    assert separators.outputs("") == [] and Separators(boundary="|").outputs("a|b") == ["a", "|", "b"]
+    assert symbols.listed == (" @@",) and separators.remarks == ['" @@" in outputs is a boundary']
+    inside = symbols.encoded(SEGMENTED[0])
+    assert len(inside.target) == len("hund") + 1 + len("en") and symbols.output(inside.target) == "hund @@en"
+
+
+def test_a_model_keeps_its_boundary(tmp_path):
+    model = phoneme_model(samples=SEGMENTED, output_separator="", boundary=" @@")
+    save_model(tmp_path / "f.model", model)
+    assert json.loads(members(tmp_path / "f.model")["header.json"])["version"] == 3
+    vocabulary = load_model(tmp_path / "f.model").vocabulary
+    assert vocabulary.settings.boundary == " @@" and vocabulary.symbols.listed == (" @@",)
+    with pytest.raises(ValueError, match="output_separator and boundary do not fit each other"):
+        ModelSettings.from_dict({"output_separator": " ", "boundary": "|"})
+
+
+def test_segment_scores_add_up_the_segments_that_gold_and_output_share():
+    found = score(["a @@b @@b", "c", "d @@e"], [["b @@a @@c"], ["c"], ["de"]], [""] * 3, Separators(boundary=" @@"))
+    assert found.segment_precision == pytest.approx(100 * 3 / 5) and found.segment_recall == pytest.approx(100 * 3 / 6)
+    assert found.segment_f1 == pytest.approx(100 * 2 * 3 / 11)
+    assert found.word_error_rate is None and "word_error_rate" not in found.as_dict()
+    assert "segment F1              54.5455\n" in found.as_text()
+
+
+def test_error_rates_are_those_of_words_and_of_all_gold_symbols():
+    found = score(["t͡ʃ eː n a", "a"], [["t͡ʃ e n"], ["a"]], [""] * 2, BLANK)
+    assert (found.word_error_rate, found.symbol_error_rate) == (50, pytest.approx(100 * 2 / 5))
+    assert "symbol error rate       40.0000\n" in found.as_text() and found.segment_f1 is None
+
+
+def test_evaluate_shows_error_rates_and_segment_scores_in_every_layout(tmp_path, capsys):
+    gold = write(tmp_path / "gold", [Sample("ab", "", "a b"), Sample("ac", "", "a c")])
+    predictions = write(tmp_path / "predictions", [Sample("ab", "", "a  b"), Sample("ac", "", "a c")])
+    assert main(["evaluate", "--output-separator= ", "--format=json", gold, predictions]) == 0
+    file = json.loads(capsys.readouterr().out)["files"][0]
+    assert (file["word_error_rate"], file["symbol_error_rate"]) == (50, 25)  # an extra separator is a wrong symbol
+    assert main(["evaluate", "--boundary= ", "--format=tsv", gold, predictions, gold]) == 0
+    head, first, second, mean, *_ = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert head[-3:] == ["segment_precision", "segment_recall", "segment_f1"] and "word_error_rate" not in head
+    assert (first[-3:], second[-1], mean[-2]) == (["80.0000", "100.0000", "88.8889"], "100.0000", "100.0000")
+    message = error_of(capsys, "evaluate", "--boundary=|", "--output-separator= ", gold, predictions)
+    assert "--output-separator and --boundary exclude each other" in message
+
+
+def test_a_separator_that_no_output_has_is_warned_of(tmp_path, caplog):
+    data = write(tmp_path / "data", [Sample("ab", "", "ab"), Sample("b", "", "b")])
+    assert main(["evaluate", "--output-separator= ", data, data]) == 0
+    assert 'no output has the output separator " ": each is one symbol; --output-separator="" reads' in caplog.text
+    assert Separators(output=" ").warnings([Sample("a", "", "b")]) == []
+
+
+def test_align_shows_the_expert_of_a_model(tmp_path, capsys):
+    model = phoneme_model(samples=SEGMENTED, output_separator="", boundary=" @@", transducer="substitute")
+    save_model(tmp_path / "f.model", replace(model, vocabulary=model.vocabulary.with_expert(True, True, SEGMENTED)))
+    data = write(tmp_path / "data", SEGMENTED[:1])
+    assert main(["align", "--align-expert", f"--reload-path={tmp_path}", data]) == 0
+    assert capsys.readouterr().out == "hunden → hund @@en (1 optimal sequence)\n  h u n d +␣@@ e n\n"
+    for flags, part in ((["--align-expert", "--boundary=|"], "takes --boundary from"), ([], "needs --align-expert")):
+        assert part in error_of(capsys, "align", *flags, f"--reload-path={tmp_path}", data)

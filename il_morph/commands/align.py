@@ -12,11 +12,13 @@ Options:
   --align-cls           longest common substring in register
   --align-dumb          pad the shorter string on the right
   --align-expert        show the expert's optimal sequences instead of an alignment
+  --reload-path=PATH    with --align-expert: the expert of this f.model (or results folder), with its learnt costs,
+                        symbols and transition system
   --most=N              with --align-expert: show at most N sequences for each pair (default 5)
   --iterations=N        iterations of --align-smart (default 150)
   --try-reverse         align the reversed strings too and keep the direction with more copies
   --dynet-seed=N        seed of --align-smart, as in `il-morph train` (default 1)
-  --transducer=NAME     show the actions of this system: haem or hard (default haem)
+  --transducer=NAME     show the actions of this system: haem, substitute or hard (default haem)
   --sigm2017format      columns are input, output, features;separated;by;semicolons
   --no-feat-format      columns are input, anything, output, or input, output: no features
   --columns=LIST        the columns, for example input,features,output; - skips one; without these flags
@@ -24,6 +26,7 @@ Options:
   --feature-separator=X  the separator between features, for example ";" (default: recognised)
   --input-separator=X   the separator between the symbols of inputs, for example " " (default: none, characters)
   --output-separator=X  the separator between the symbols of outputs
+  --boundary=X          what stands between the segments of outputs, for example " @@": one symbol
   --format=NAME         text, or tsv: input, output, features, aligned input, aligned output, actions
                         (with --align-expert: input, output, features, number of sequences, actions) (default text)
 """
@@ -32,6 +35,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from il_morph.commands.arguments import (
@@ -43,9 +47,10 @@ from il_morph.commands.arguments import (
     parse_arguments,
     read_options_of,
 )
-from il_morph.data.formats import read_data
+from il_morph.data.formats import Sample, read_data
 from il_morph.data.symbols import Symbols
 from il_morph.errors import InputError
+from il_morph.model.modelfile import load_model
 from il_morph.model.search import describe
 from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
@@ -58,18 +63,14 @@ MOST = 1_000_000
 
 def run(argv: list[str]) -> int:
     args = parse_arguments(__doc__, argv)
-    options, tsv = read_options_of(args), optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
+    tsv = optional(choice, args, "--format", "text", ("text", "tsv")) == "tsv"
     transducer = optional(choice, args, "--transducer", ModelSettings.transducer, tuple(SYSTEMS))
     aligner_name = chosen_aligner(args, "expert") or "smart"
     refuse_what_has_no_effect(args, aligner_name, transducer)
     most = optional(integer, args, "--most", 5, 1, MOST)
     aligner = make_aligner(aligner_name, optional(integer, args, "--iterations", 150, 1, MOST),
                            optional(integer, args, "--dynet-seed", 1, 0), args["--try-reverse"])
-    data = read_data(args["FILE"], options, need_output=True)
-    samples = data.samples
-    vocabulary = Vocabulary.build(samples, ModelSettings(
-        format=data.format.name, transducer=transducer, input_separator=options.separators.input,
-        output_separator=options.separators.output))
+    vocabulary, samples = (model_vocabulary if args["--reload-path"] else own_vocabulary)(args, transducer)
     instances = [vocabulary.instance(sample) for sample in samples]
     if args["--align-expert"]:
         rows = expert_rows(instances, vocabulary, most)
@@ -79,12 +80,40 @@ def run(argv: list[str]) -> int:
     return 0
 
 
+def own_vocabulary(args: Arguments, transducer: str) -> tuple[Vocabulary, list[Sample]]:
+    """That of the data alone."""
+    options = read_options_of(args)
+    data = read_data(args["FILE"], options, need_output=True)
+    separators = options.separators
+    return Vocabulary.build(data.samples, ModelSettings(
+        format=data.format.name, transducer=transducer, input_separator=separators.input,
+        output_separator=separators.output, boundary=separators.boundary)), data.samples
+
+
+def model_vocabulary(args: Arguments, _: str) -> tuple[Vocabulary, list[Sample]]:
+    """That of a trained model, which also says how the data is read."""
+    vocabulary = load_model(args["--reload-path"]).vocabulary
+    if not vocabulary.system.has_expert:
+        raise InputError(f"--reload-path: {args['--reload-path']} has a transition system without an expert: give a "
+                         "model that was trained by imitation learning")
+    settings = vocabulary.settings
+    options = replace(read_options_of(args), expected=vocabulary.format, because="the model was trained on",
+                      unicode=settings.unicode, separators=settings.separators)
+    samples = read_data(args["FILE"], options, need_output=True).samples
+    return vocabulary.recoded(vocabulary.symbols.covering(samples)), samples
+
+
 def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) -> None:
     if args["--align-expert"] and not SYSTEMS[transducer].has_expert:
         raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out "
                          f"--transducer={transducer}")
     if args["--align-expert"] and args["--try-reverse"]:
         raise InputError("--align-expert aligns nothing, so --try-reverse has no effect: leave out one of them")
+    for flag in ("--transducer", "--input-separator", "--output-separator", "--boundary"):
+        if args["--reload-path"] and args[flag] is not None:
+            raise InputError(f"--reload-path takes {flag} from the model: leave {flag} out")
+    if args["--reload-path"] and not args["--align-expert"]:
+        raise InputError("--reload-path needs --align-expert: add it, or leave out --reload-path")
     if args["--most"] and not args["--align-expert"]:
         raise InputError("--most needs --align-expert: add it, or leave out --most")
     for flag in ("--iterations", "--dynet-seed"):

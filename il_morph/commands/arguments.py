@@ -109,7 +109,7 @@ def read_options_of(args: Arguments) -> ReadOptions:
 
 def separator_flags(args: Arguments) -> Separators:
     """What stands between symbols; commands without these flags have none."""
-    return symbol_separators(args.get("--input-separator"), args.get("--output-separator"))
+    return symbol_separators(args.get("--input-separator"), args.get("--output-separator"), args.get("--boundary"))
 
 
 def optional(convert: Callable, args: Arguments, flag: str, default: Any, *bounds: Any) -> Any:

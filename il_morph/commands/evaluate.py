@@ -12,6 +12,12 @@ predict --nbest` the first prediction counts; the mean reciprocal rank uses all 
 With --train=FILE it adds the accuracy for lemmas and features seen or not seen in training, for each
 feature, and for lines with unseen characters (with a separator: symbols).
 
+With --output-separator it adds the word error rate (100 - accuracy) and the symbol error rate: all edit
+distances over the number of gold symbols, which is the phoneme error rate if the symbols are phonemes.
+With --boundary it adds precision, recall and F1 of segments as the 2022 shared task on segmentation
+counts: a segment is right as often as gold and prediction of a line both have it, wherever it stands;
+counts are added up over all lines.
+
 For CoNLL-U it prints the accuracy of LEMMA over words, as the evaluation script of Universal
 Dependencies counts, for all words, for each UPOS, and with --train for seen and unseen forms.
 
@@ -36,6 +42,8 @@ Options:
   --input-separator=X    the separator between the symbols of inputs (default: none, characters)
   --output-separator=X   the separator between the symbols of outputs, for example " ": distances and
                     edits count symbols
+  --boundary=X      what stands between the segments of outputs, for example " @@": one symbol among
+                    characters
   --format=FORMAT   text, tsv or json; with tsv, --train, --errors and --compare each print their own
                     table instead of the scores [default: text]
   -h --help         show this text
@@ -64,11 +72,12 @@ from il_morph.evaluation.analysis import Group, correct_lines, groups_of
 from il_morph.evaluation.comparison import Comparison, compare
 from il_morph.evaluation.edits import edits, first_difference
 from il_morph.evaluation.entries import Entry, gold_entries, read_predictions, warn_of_spelling
-from il_morph.evaluation.scores import Scores, evaluate
+from il_morph.evaluation.scores import SYMBOL_SCORES, Scores, evaluate
 from il_morph.evaluation.treebanks import lemma_accuracy
 from il_morph.files import STREAM, read_bytes
 
-DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5}
+DECIMALS = {"accuracy": 4, "levenshtein": 5, "normalised_levenshtein": 5, "mean_reciprocal_rank": 5,
+            **dict.fromkeys(SYMBOL_SCORES, 4)}
 SUMMARY: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": statistics.fmean, "sd": statistics.stdev, "min": min, "max": max}
 ERROR_COLUMNS = ["line", "input", "features", "gold", "prediction", "wrong_from", "edits"]
@@ -114,7 +123,7 @@ def _check_flags(args: Arguments, layout: str) -> None:
 def _treebank(args: Arguments, layout: str) -> str:
     """Lemma accuracy of one file of CoNLL-U."""
     unused = [flag for flag in ("--errors", "--compare", "--sigm2017format", "--no-feat-format", "--feature-separator",
-                                "--input-separator", "--output-separator") if args[flag]]
+                                "--input-separator", "--output-separator", "--boundary") if args[flag]]
     if unused or len(args["PREDICTIONS"]) > 1 or args["--unicode"] != "as-is":
         unused += ["--unicode"] if args["--unicode"] != "as-is" else []
         what = unused[0] if unused else "more than one file of predictions"
@@ -217,15 +226,16 @@ def _summary(figures: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]
     """Mean, sample standard deviation, minimum and maximum of each figure over several files."""
     if len(figures) == 1:
         return {}
-    return {name: {measure: function([each[measure] for each in figures]) for measure in DECIMALS}
+    measures = [measure for measure in DECIMALS if measure in figures[0]]
+    return {name: {measure: function([each[measure] for each in figures]) for measure in measures}
             for name, function in SUMMARY.items()}
 
 
 def _rows(findings: Findings) -> list[list[str]]:
     """A table whose last rows summarise the rounded figures above, as in the published tables."""
-    rounded = [{measure: round(getattr(each, measure), decimals)
-                for measure, decimals in DECIMALS.items()} for each in findings.scores]
-    rows = [["file", "lines", *DECIMALS]]
+    rounded = [{measure: round(figures[measure], decimals) for measure, decimals in DECIMALS.items()
+                if measure in figures} for figures in (each.as_dict() for each in findings.scores)]
+    rows = [["file", "lines", *rounded[0]]]
     rows += [[name, str(each.samples), *_cells(figures)]
              for name, each, figures in zip(findings.names, findings.scores, rounded)]
     rows += [[name, "", *_cells(figures)] for name, figures in _summary(rounded).items()]
@@ -233,7 +243,7 @@ def _rows(findings: Findings) -> list[list[str]]:
 
 
 def _cells(figures: dict[str, float]) -> list[str]:
-    return [f"{figures[measure]:.{decimals}f}" for measure, decimals in DECIMALS.items()]
+    return [f"{figure:.{DECIMALS[measure]}f}" for measure, figure in figures.items()]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

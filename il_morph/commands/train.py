@@ -56,6 +56,8 @@ Data:
   --input-separator=X       the separator between the symbols of inputs, for example " " in "t͡ʃ aː"; kept with the
                             model (default none, each character is a symbol)
   --output-separator=X      the separator between the symbols of outputs, for example phonemes (default none)
+  --boundary=X              what stands between the segments of outputs, for example " @@" in "hund @@en": one symbol
+                            among characters; scores include precision, recall and F1 of segments (default none)
 
 Network:
   --architecture=NAME       transducer, as in the paper; or, with --mode=mle, a cited one: soft (soft

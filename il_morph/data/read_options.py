@@ -50,10 +50,15 @@ def named_columns(columns: Optional[Columns], need_output: bool = True) -> Optio
     return listed
 
 
-def symbol_separators(input: Optional[str] = None, output: Optional[str] = None) -> Separators:
-    """What --input-separator and --output-separator put between symbols."""
+def symbol_separators(input: Optional[str] = None, output: Optional[str] = None,
+                      boundary: Optional[str] = None) -> Separators:
+    """What --input-separator and --output-separator put between symbols, and --boundary between segments."""
+    if output and boundary:
+        raise InputError("--output-separator and --boundary exclude each other: the first separates all symbols, the "
+                         "second segments of characters; give one of them, and the other as \"\" if a preset has it")
     return Separators(checked_separator("--input-separator", input or ""),
-                      checked_separator("--output-separator", output or ""))
+                      checked_separator("--output-separator", output or ""),
+                      checked_separator("--boundary", boundary or ""))
 
 
 def checked_separator(flag: str, separator: str) -> str:

@@ -126,6 +126,7 @@ class Data:
         if self.format.separator is not None:
             bundles = [self.format.features(sample.tag) for sample in self.samples]
             found += warnings_about_features(self.rows.where, bundles)
+        found += [f"{self.name}: {warning}" for warning in self.separators.warnings(self.samples)]
         return [warning for warning in found if warning]
 
 

@@ -3,7 +3,8 @@
 Inside the house one symbol is one character: each symbol of several characters is encoded as one private-use character,
 in the order in which the symbols come, and decoded at the door. With an output separator alone inputs are characters,
 with an input separator alone outputs are; a character that stands for itself is the same symbol on both sides, and so
-is a symbol of several characters. Without separators nothing is encoded.
+is a symbol of several characters. A boundary between the segments of outputs (" @@" in `hund @@en`) is one symbol among
+characters. Without any of these nothing is encoded.
 """
 from __future__ import annotations
 
@@ -24,13 +25,15 @@ MOST = sum(map(len, PRIVATE_RANGES))  # symbols of several characters
 
 @dataclass(frozen=True)
 class Separators:
-    """What stands between the symbols of inputs and of outputs; empty where each character is a symbol."""
+    """What stands between the symbols of inputs and of outputs; empty where each character is a symbol. A boundary
+    stands between segments of outputs, and is a symbol itself."""
 
     input: str = ""
     output: str = ""
+    boundary: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.input or self.output)
+        return bool(self.input or self.output or self.boundary)
 
     def inputs(self, text: str) -> Sequence[str]:
         """The symbols of an input."""
@@ -38,7 +41,10 @@ class Separators:
 
     def outputs(self, text: str) -> Sequence[str]:
         """The symbols of an output."""
-        return symbols_of(text, self.output)
+        if not self.boundary:
+            return symbols_of(text, self.output)
+        first, *others = text.split(self.boundary)
+        return [*first, *(symbol for segment in others for symbol in (self.boundary, *segment))]
 
     def as_output(self, text: str) -> str:
         """An input, copied symbol by symbol."""
@@ -57,8 +63,19 @@ class Separators:
     @property
     def remarks(self) -> list[str]:
         """`outputs are symbols separated by " "`."""
-        return [f'{name} are symbols separated by "{separator}"'
-                for name, separator in (("inputs", self.input), ("outputs", self.output)) if separator]
+        return [*(f'{name} are symbols separated by "{separator}"'
+                  for name, separator in (("inputs", self.input), ("outputs", self.output)) if separator),
+                *[f'"{self.boundary}" in outputs is a boundary'] * bool(self.boundary)]
+
+    def warnings(self, samples: Iterable[Sample]) -> list[str]:
+        """A separator or a boundary that the outputs do not have is probably not theirs."""
+        mark = self.output or self.boundary
+        outputs = [sample.output for sample in samples if sample.output] if mark else []
+        if any(mark in output for output in outputs) or not any(len(output) > 1 for output in outputs):
+            return []
+        name, reading = (("output-separator", "each is one symbol") if self.output
+                         else ("boundary", "each is one segment"))
+        return [f'no output has the {name.replace("-", " ")} "{mark}": {reading}; --{name}="" reads them without it']
 
 
 NO_SEPARATORS = Separators()

@@ -92,7 +92,8 @@ def read_first_predictions(path: PathLike, options: ReadOptions) -> tuple[DataFo
 
 def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS,
                        separators: Separators = NO_SEPARATORS) -> list[Entry]:
-    """The entries of a file of predictions."""
+    """The entries of a file of predictions. A model of characters may have written separators where none belong: such
+    an output has empty symbols, which are wrong ones."""
     first = rows.rows[0]
     n_best = len(first) > len(fmt.columns)
     samples, ranks = [], []
@@ -100,7 +101,7 @@ def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS,
         where = rows.where(index)
         _check_columns(fields, first, fmt, where)
         samples.append(normalised(fmt.sample(fields[:-2] if n_best else fields, where), unicode))
-        separators.check(samples[-1], where)
+        separators.check(replace(samples[-1], output=None), where)
         ranks.append(_rank(fields, where) if n_best else 1)
     check_format(samples, fmt, rows.name)
     lines = [Entry(rows.name, number, sample.input, sample.tag, (sample.output or "",))

@@ -13,8 +13,9 @@ its `settings` have `input_separator` or `output_separator` (others have neither
 the list of its symbols of several characters: ["t͡ʃ", "aː"]. In characters and actions the n-th of them is the
 n-th private-use character, counted from U+E000 to U+F8FF, U+F0000 to U+FFFFD and U+100000 to U+10FFFD.
 A model of a treebank, or with a lexicon, has version 3: its format is `conllu:TASK:FEATURES`.
-A model of `--transducer=substitute`, `--unicode=nfd-nfc`, `--il-prefixes=all` or `--il-costs=learnt` has version 3.
-With the last two `vocabulary` has `expert`: {"all_prefixes": true or false, "costs": null or {"inputs": […],
+A model of `--transducer=substitute`, `--unicode=nfd-nfc`, `--boundary`, `--il-prefixes=all` or `--il-costs=learnt` has
+version 3. With a boundary `settings` have it, and it is one of the `symbols` if it has several characters.
+With the last two flags `vocabulary` has `expert`: {"all_prefixes": true or false, "costs": null or {"inputs": […],
 "outputs": […], "log_probabilities": […]}}, the probabilities being those of the substitutions (row by row, one for each
 input), deletions, insertions and the stop.
 `training` says how the model came about and is not needed to use it. The names and shapes of the
@@ -79,7 +80,8 @@ def version_of(model: Model) -> int:
     """The first version that can read it."""
     vocabulary, settings = model.vocabulary, model.vocabulary.settings
     if (model.lexicon is not None or isinstance(vocabulary.format, Treebank) or vocabulary.has_own_expert
-            or settings.transducer == SubstitutionSystem.name or settings.unicode == NFD_IN_NFC_OUT):
+            or settings.transducer == SubstitutionSystem.name or settings.unicode == NFD_IN_NFC_OUT
+            or settings.boundary):
         return 3
     return 2 if settings.separators else 1
 

@@ -21,7 +21,7 @@ from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSyste
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
-SEPARATORS = ("input_separator", "output_separator")
+SEPARATORS = ("input_separator", "output_separator", "boundary")  # in the order of `Separators`
 CONSTANT, WARMUP_DECAY, PLATEAU = LR_SCHEDULES = ("constant", "warmup-decay", "plateau")
 FIRST, ALL = "first", "all"  # prefixes of the target that the expert goes on from
 UNIT, LEARNT = "unit", "learnt"  # costs of its actions
@@ -63,6 +63,7 @@ class ModelSettings:
     unicode: str = one_of(FORMS)
     input_separator: str = ""
     output_separator: str = ""
+    boundary: str = ""
 
     @property
     def data_format(self) -> DataFormat:
@@ -70,7 +71,7 @@ class ModelSettings:
 
     @property
     def separators(self) -> Separators:
-        return Separators(self.input_separator, self.output_separator)
+        return Separators(*(getattr(self, name) for name in SEPARATORS))
 
     @property
     def kind(self) -> ArchitectureKind:
@@ -180,6 +181,8 @@ def check_together(settings: ModelSettings) -> None:
     for name in SEPARATORS:
         if complaint_about_separator(getattr(settings, name)):
             raise ValueError(f"the setting {name} cannot be {reprlib.repr(getattr(settings, name))}")
+    if settings.output_separator and settings.boundary:
+        raise ValueError("the settings output_separator and boundary do not fit each other")
     tied = settings.kind.tied if settings.param_tying else ()
     if len({getattr(settings, name) for name in tied}) > 1:
         raise ValueError(f"the settings {', '.join(tied)} are not equal")
@@ -212,7 +215,7 @@ TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ha-mrt": {**HARD, "mode": "mrt"},
     "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
     "g2p": G2P,
-    "segmentation": {**G2P, "unicode": AS_IS},
+    "segmentation": {**G2P, "unicode": AS_IS, "boundary": " @@"},
     "ha-2017": {**HARD, **SIZES_2017, "pos_emb": False, "avm_feat_format": True},
 }
 

@@ -69,9 +69,9 @@ class RunSpec:
 
     @property
     def reading(self) -> ReadOptions:
+        given = {**self._preset(ModelSettings), **self.settings}
         return read_options(self.sigm2017format, self.no_feat_format, self.columns, self.feature_separator,
-                            {**self._preset(ModelSettings), **self.settings}.get("unicode", AS_IS),
-                            symbol_separators(*(self.settings.get(name) for name in SEPARATORS)), self.task,
+                            given.get("unicode", AS_IS), symbol_separators(*map(given.get, SEPARATORS)), self.task,
                             self.conllu_features)
 
     @property
