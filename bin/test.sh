@@ -12,7 +12,7 @@ if [[ $# -eq 0 || $* == --all ]]; then
     "$venv/bin/ruff" check .
     # The last mypy for Python 3.9 is too old.
     if "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then "$venv/bin/mypy"; fi
-    # Code that Numba has just compiled may round otherwise than the same code from its cache.
+    # So that the processes of the tests do not all compile them.
     wait "$compiling" || true
     set -- -n 2 --dist worksteal "$@"
 fi

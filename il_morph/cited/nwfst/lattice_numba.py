@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import exp, inf, log, log1p, sqrt, tanh
 
 import numpy as np
-from numba import njit
 
 from il_morph.cited.nwfst.lattice import Factors
+from il_morph.engines.native.compilation import compiled_with
 
 NAME = "Numba"
-compiled = njit(cache=True, nogil=True)
-reordered = njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})  # sums may be taken in any order
+compiled = compiled_with(nogil=True)
+reordered = compiled_with(nogil=True, fastmath={"contract", "reassoc", "nsz"})  # sums may be taken in any order
 
 
 def sweep(factors: Factors, initial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,14 +8,14 @@ infinity keep their meaning, so that a training that diverges is noticed.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from il_morph.engines.native.compilation import compiled_with
 from il_morph.engines.native.kernels_numpy import ADADELTA, ADAGRAD, ADAM, MOMENTUM, Cell
 from il_morph.transitions.actions import END
 
 NAME = "Numba"
 USES_BLAS = False
-compiled = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+compiled = compiled_with(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
 TANH_LIMIT = np.float32(9)  # beyond it tanh is ±1 in 32 bits
