@@ -25,11 +25,12 @@ RUNS = {
     "CA-RM, ADAM, batches": ["--model=ca-rm", "--optimization=ADAM", "--batch-size=3", "--epochs=6"],
     "CA-D, warm-up": ["--model=ca-d", "--lr-schedule=warmup-decay", "--lr-warmup=2.5", "--epochs=6"],
     "CA-D, plateau": ["--model=ca-d", "--lr-schedule=plateau", "--lr-patience=1", "--learning-rate=0.1", "--epochs=6"],
-    "CA-R, averages": ["--average-weights=0.9", "--epochs=6"],
+    "CA-R, averages, fakes": ["--average-weights=0.9", "--augment=7,3@2,1@4", "--epochs=6"],
     "MLE, SGD": ["--model=ca", "--align-cls", "--optimization=SGD", "--epochs=6"],
     "MRT after MLE": ["--mode=mrt", "--align-cls", "--pretrain-epochs=3", "--epochs=3", "--sample-size=4"],
     "RL after MLE": ["--mode=rl", "--align-cls", "--pretrain-epochs=2", "--epochs=3", "--sample-size=4"],
 }
+FAST = ("CA-R", "CA-R, averages, fakes", "MRT after MLE")
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("flags", [
-    pytest.param(flags, id=name, marks=pytest.mark.slow if name not in ("CA-R", "MRT after MLE") else [])
+    pytest.param(flags, id=name, marks=pytest.mark.slow if name not in FAST else [])
     for name, flags in RUNS.items()])
 def test_an_interrupted_training_goes_on_and_ends_as_if_nothing_had_happened(data, tmp_path, interrupt, caplog, flags):
     caplog.set_level("INFO")

@@ -33,6 +33,7 @@ COMMANDS = {
     "report": "make a page about finished training runs",
     "serve": "serve a page to try words in",
     "align": "show alignments and gold action sequences",
+    "augment": "show hallucinated samples, as `train --augment` makes them",
     "run": "train the models of one of the paper's tables, here or on Slurm",
     "table": "print measured results beside the figures of the paper",
     "completion": "complete commands and flags in bash or zsh",

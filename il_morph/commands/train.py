@@ -102,6 +102,8 @@ Training:
   --batch-size=N            samples per update (default 1)
   --dropout=X               variational dropout in the decoder (default 0)
   --l2=X                    penalty on the norms of the weight matrices (default 0)
+  --augment=SCHEDULE        train on so many hallucinated samples in each epoch, too: 200, or fewer later, as in
+                            200,100@10,0@20 (100 from epoch 10 on); `il-morph augment` shows some (default none)
   --average-weights=DECAY   evaluate and keep a moving average of the weights, for example 0.995; 0: the weights
                             themselves (default 0)
 

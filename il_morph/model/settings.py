@@ -132,6 +132,7 @@ class TrainingSettings:
     decbatch_size: int = between(512, 1, 100_000)
     dropout: float = between(0.0, 0.0, 0.99)
     l2: float = between(0.0, 0.0, 1e6)
+    augment: str = ""  # hallucinated samples of each epoch
     average_weights: float = between(0.0, 0.0, 0.99999)  # 0: not at all
     beam_width: int = between(0, 0, MAX_BEAM_WIDTH)
     beam_widths: tuple[int, ...] = (4,)

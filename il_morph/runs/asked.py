@@ -18,6 +18,7 @@ from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.settings import MAX_BEAM_WIDTH, SEPARATORS
 from il_morph.runs.spec import MAX_SEED, OTHERS, SETTINGS, RunSpec, flag, flag_of
+from il_morph.training.augmentation import checked_schedule
 from il_morph.transitions.aligners import ALIGNERS
 from il_morph.values import bad_value, choice, integer, items_of, number, path_of, switch, text
 
@@ -80,7 +81,7 @@ def value_of(declared: Field, value: Any) -> Any:
         return switch(declared.name, value)
     if declared.name in SEPARATORS:
         return checked_separator(spelt, text(spelt, value))
-    lists: dict[str, Callable] = {"beam_widths": beam_widths, "columns": named_columns,
+    lists: dict[str, Callable] = {"augment": checked_schedule, "beam_widths": beam_widths, "columns": named_columns,
                                   "feature_separator": partial(text, spelt)}
     return lists[declared.name](value) if declared.name in lists else path_of(spelt, value)
 

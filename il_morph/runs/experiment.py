@@ -28,6 +28,7 @@ from il_morph.run_folder import search_name
 from il_morph.runs.results_folder import KERNELS, ResultsFolder
 from il_morph.runs.rules import check_reloaded, checked_engine
 from il_morph.runs.spec import RunSpec
+from il_morph.training.augmentation import Augmentation
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.clock import Clock
 from il_morph.training.engine import Engine
@@ -120,6 +121,7 @@ def _train(run: Prepared, command: Sequence[str]) -> None:
     training = spec.training
     samples = learnable(run.parts.train, vocabulary) if reloaded else run.parts.train
     train, dev = ([vocabulary.instance(sample) for sample in some] for some in (samples, run.parts.dev))
+    Augmentation(training.augment, vocabulary, train).check()
     run.engine.start(vocabulary, training, train, seed)
     with closing(ResultsFolder(spec.results)) as results:
         identity = identity_of(run, [*samples, *run.parts.dev], seed)

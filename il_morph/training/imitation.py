@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import exp
 from random import Random
 from typing import Optional
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -66,14 +67,14 @@ class ImitationLearning:
                         else ProgramTargetTracker if self.program else vocabulary.tracker)
         self.valid = [np.flatnonzero(support) for support in self.table.valid]
         self.edits = edits_of_actions(self.table, self.program)
-        self.experts: dict[Instance, Expert] = {}
+        self.experts: WeakKeyDictionary[Instance, Expert] = WeakKeyDictionary()
         self.model_rollin = 0.0
 
     def begin_epoch(self, epoch: int) -> None:
         self.model_rollin = model_rollin_probability(self.settings, epoch)
 
     def expert(self, instance: Instance) -> Expert:
-        """The expert of a pair is kept from epoch to epoch."""
+        """The expert of a pair is kept from epoch to epoch, and forgotten with a pair of one epoch."""
         expert = self.experts.get(instance)
         if expert is None:
             expert = self.experts[instance] = self.vocabulary.expert(instance.sample)

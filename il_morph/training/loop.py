@@ -15,6 +15,7 @@ from il_morph.model.architectures import inference_of
 from il_morph.model.search import SearchModel, TooLarge
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.augmentation import Augmentation
 from il_morph.training.dev_loss import Teacher, mean_loss, producible
 from il_morph.training.engine import Learner, diverged
 from il_morph.training.history import Epoch, History
@@ -48,6 +49,7 @@ class TrainingLoop:
     def __post_init__(self) -> None:
         if self.probe is None:
             self.probe = self.random.sample(range(len(self.train)), min(TRAIN_ACCURACY_SAMPLES, len(self.train)))
+        self.augmentation = Augmentation(self.settings.augment, self.vocabulary, self.train)
         self.probed = [self.train[number] for number in self.probe]
 
     def run(self) -> History:
@@ -92,9 +94,9 @@ class TrainingLoop:
         epoch.seconds = time.monotonic() - started
         return epoch, weights
 
-    def _order(self) -> list[Instance]:
-        """The training samples as this epoch visits them."""
-        order = list(self.train)
+    def _order(self, number: int) -> list[Instance]:
+        """The training samples, and fakes, as the epoch with this number visits them."""
+        order = [*self.train, *self.augmentation.instances(number, self.random)]
         if self.settings.sample_order == "length":
             order.sort(key=lambda instance: len(instance.sample.input))
         else:
@@ -103,7 +105,7 @@ class TrainingLoop:
 
     def _pass(self, number: int) -> Optional[float]:
         """One pass over the training data; the mean loss of the samples that have one."""
-        order, size = self._order(), self.settings.batch_size
+        order, size = self._order(number), self.settings.batch_size
         total, samples = 0.0, 0
         with bar(order, f"epoch {number}") as progress:
             batches = [order[first:first + size] for first in range(0, len(order), size)]

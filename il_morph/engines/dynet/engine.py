@@ -12,6 +12,7 @@ from il_morph.engines.dynet.memory_estimate import check_memory, megabytes_neede
 from il_morph.errors import InputError
 from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
+from il_morph.training.augmentation import most_fakes
 from il_morph.training.engine import Learner, Objective
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,8 @@ class DynetEngine:
 
     def _memory(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance]) -> int:
         longest = max(len(instance.sample.input) for instance in train)
-        needed = megabytes_needed(vocabulary, training, longest, len(train), self.autobatch)
+        samples = len(train) + most_fakes(training.augment)
+        needed = megabytes_needed(vocabulary, training, longest, samples, self.autobatch)
         check_memory(needed, "the network and the samples in one update need")
         if needed > self.mem:
             log.info("--dynet-mem: %d MB instead of %d, as long sequences may need them", needed, self.mem)
