@@ -77,7 +77,7 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
           learning_rate: Optional[float] = None, lr_schedule: Optional[str] = None, lr_warmup: Optional[float] = None,
           lr_decay: Optional[float] = None, lr_patience: Optional[int] = None,
           batch_size: Optional[int] = None, decbatch_size: Optional[int] = None, dropout: Optional[float] = None,
-          l2: Optional[float] = None, augment: Optional[Union[str, int]] = None,
+          l2: Optional[float] = None, augment: Optional[str] = None,
           average_weights: Optional[float] = None,
           beam_width: Optional[int] = None, beam_widths: Numbers = None,
           il_rules: Optional[str] = None, il_loss: Optional[str] = None, il_decay: Optional[str] = None,

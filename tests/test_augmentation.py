@@ -192,8 +192,8 @@ def test_a_training_with_fakes_makes_more_updates_and_says_so_in_its_settings(da
     assert Run(tmp_path / "run").settings["augment"] == "6,2@1"
 
 
-def test_python_takes_a_number_too(data, tmp_path):
-    il_morph.train(data("train"), data("dev"), tmp_path / "run", engine="native", epochs=1, augment=3, input=8,
+def test_python_takes_a_schedule(data, tmp_path):
+    il_morph.train(data("train"), data("dev"), tmp_path / "run", engine="native", epochs=1, augment="3", input=8,
                    enc_hidden=8, dec_hidden=8)
     assert Run(tmp_path / "run").settings["augment"] == "3"
     with pytest.raises(InputError, match="augment takes numbers of samples"):
