@@ -27,7 +27,7 @@ EXPECTED = (f"numbers of samples up to {MOST_FAKES:,}, all but the first with @ 
 
 
 def checked_schedule(given: Any) -> str:
-    """A schedule as `--augment` takes it; an empty one if there are no fakes at all."""
+    """A schedule as `--augment` takes it."""
     text = str(given)
     if not re.fullmatch(r"[0-9]{1,7}(,[0-9]{1,7}@[0-9]{1,6})*", text, re.ASCII):
         raise bad_value(FLAG, given, EXPECTED)
@@ -35,7 +35,7 @@ def checked_schedule(given: Any) -> str:
     epochs = [epoch for epoch, _ in steps]
     if epochs != sorted(set(epochs)) or epochs[-1] > MOST_EPOCHS or most_fakes(text) > MOST_FAKES:
         raise bad_value(FLAG, given, EXPECTED)
-    return text if most_fakes(text) else ""
+    return text
 
 
 def steps_of(schedule: str) -> list[tuple[int, int]]:
@@ -61,7 +61,7 @@ class Augmentation:
 
     def check(self) -> None:
         """An InputError if there are to be fakes and no pair can be made into one."""
-        if self.schedule and not self.hallucination.sources:
+        if most_fakes(self.schedule) and not self.hallucination.sources:
             raise InputError(f"{FLAG}: no training pair shares enough characters between input and output to make "
                              "another one of it: leave the flag out")
 
