@@ -30,7 +30,8 @@ def values_of(declared):
         return st.sampled_from((None, "", " ", "·", "--"))
     return {"beam_widths": st.lists(st.integers(2, 99), max_size=3, unique=True), "columns": st.sampled_from((
         None, ("input", "output"), ("output", "-", "features", "input"))),
-        "feature_separator": st.sampled_from((None, ";", "|", " ")), "augment": st.sampled_from((None, "0", "7,3@2"))}.get(declared.name, st.one_of(st.none(), paths))
+        "feature_separator": st.sampled_from((None, ";", "|", " ")),
+        "augment": st.sampled_from((None, "0", "7,3@2"))}.get(declared.name, st.one_of(st.none(), paths))
 
 
 ASKED = st.fixed_dictionaries({}, optional={name: values_of(each) for name, each in {**SETTINGS, **OTHERS}.items()})

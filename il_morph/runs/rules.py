@@ -101,7 +101,7 @@ def _check_schedule(spec: RunSpec) -> None:
     if training.mode in ("mrt", "rl") and not (spec.reload_path or training.pretrain_epochs or training.pretrain_until):
         raise InputError(f"--mode={training.mode} starts from a trained model: give one with --reload-path, or train "
                          "it in the same run with --pretrain-epochs or --pretrain-until")
-    if most_fakes(training.augment) and training.mode != "eval" and {phase.mode for phase in phases_of(training)} != {"il"}:
+    if most_fakes(training.augment) and not {phase.mode for phase in phases_of(training)} <= {"il", "eval"}:
         raise InputError("--augment makes samples for --mode=il alone, without --pretrain-epochs and --pretrain-until: "
                          "gold sequences are those of the training data; leave it out")
     if training.trials > 1 and len(phases_of(training)) != training.trials:
