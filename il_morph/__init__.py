@@ -8,6 +8,8 @@
     m.nbest([("walk", "V;PST")], n=3)[0][0].probability         # 0.98
     m.paradigm("walk", pos="V")                       # the forms for all features of the training data
     il_morph.evaluate("test.tsv", outputs).accuracy   # 97.5
+    il_morph.explain(m, "walk", "V;PST")              # step by step
+    il_morph.Transducer(epochs=20).fit(X, y)          # in the style of scikit-learn
 
 Bad input is an `il_morph.InputError` that says what, where and what to do.
 """
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
     from il_morph.evaluation.scores import Scores
     from il_morph.files import PathLike
     from il_morph.model.predictor import AnyPredictor
+    from il_morph.report.trace import Trace
+    from il_morph.runs.estimator import Transducer
 
     Numbers = Optional[Union[str, int, Iterable[int]]]  # "1-3" and "4,10" or [4, 10]
 
 __version__ = "3.0.0"
-__all__ = ["InputError", "evaluate", "load", "train"]
+__all__ = ["InputError", "Transducer", "evaluate", "explain", "load", "train"]
 
 
 def __getattr__(name: str) -> Any:
@@ -36,6 +40,10 @@ def __getattr__(name: str) -> Any:
         from il_morph.errors import InputError
 
         return InputError
+    if name == "Transducer":
+        from il_morph.runs.estimator import Transducer
+
+        return Transducer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -98,47 +106,65 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
     Arguments are called like the flags, with `_` for `-`, and `il-morph train --help` explains them. What is None is
     left to `model`, a preset (CA-R if not given), or to its default. `pos_emb=False` is --no-pos-emb, `aligner="cls"`
     is --align-cls. `seeds="1-5"`, or a list or range of them, gives several models that vote, `jobs` at a time.
+    Bars and log lines are shown as the command shows them; with `verbose=False` there are none.
     """
     asked = {**locals(), **others}
-    from il_morph.runs.python import messages_in_python, train_as_asked
+    from il_morph.runs.python import messages_in_python, shown, train_as_asked
 
     for name in ("train", "dev", "results", "others"):
         del asked[name]
-    with messages_in_python():
+    with messages_in_python(), shown(verbose):
         train_as_asked(train, dev, results, asked)
         return load(results if mode != "eval" or reload_path is None else reload_path)
 
 
-def evaluate(gold: PathLike, predictions: Union[PathLike, Sequence[str]], columns: Optional[str] = None,
-             output_separator: str = "", boundary: str = "") -> Scores:
-    """Score the predictions in a file, or a list of outputs, against gold data, line by line: accuracy in percent, mean
-    Levenshtein distance and so on. `columns`, as in `"input,features,output"`, says what is not recognised.
-    With `output_separator=" "` distances count the symbols that it separates, and there are error rates of words and
-    symbols. With `boundary=" @@"` there are precision, recall and F1 of the segments between boundaries.
-    """
-    from dataclasses import replace
+def explain(model: AnyPredictor, input: str, features: str = "", gold: Optional[str] = None,
+            beam_width: int = 4) -> Trace:
+    """What a model does with a word, step by step; `gold` is the right output, if it is known."""
+    from il_morph.errors import InputError
+    from il_morph.model.predictor import Predictor, refuse_width
+    from il_morph.report.trace import trace_best
+    from il_morph.report.words import sample_for
+    from il_morph.values import text
 
-    from il_morph.data.formats import ReadOptions, Sample, read_data
+    if not isinstance(model, Predictor):
+        raise InputError(f"explain takes one model that il_morph.load or il_morph.train has returned, not {model!r}")
+    refuse_width("beam_width", beam_width, 0)
+    sample = sample_for(model, text("input", input), text("features", features),
+                        None if gold is None else text("gold", gold))
+    return trace_best(model, sample, sample.output, beam_width)
+
+
+def evaluate(gold: Union[PathLike, Iterable[Any]], predictions: Union[PathLike, Sequence[str]],
+             columns: Optional[str] = None, output_separator: str = "", boundary: str = "") -> Scores:
+    """Score predictions against gold data, line by line: accuracy in percent, mean Levenshtein distance and so on.
+
+    Each is a file or a list of outputs; gold data may also be a table, or a list of triples (input, features, output).
+    `columns`, as in `"input,features,output"`, says what is not recognised in a file. With `output_separator=" "`
+    distances count the symbols that it separates, and there are error rates of words and symbols. With
+    `boundary=" @@"` there are precision, recall and F1 of the segments between boundaries.
+    """
+    from il_morph.data.formats import ReadOptions, read_data
     from il_morph.data.read_options import named_columns, symbol_separators
     from il_morph.errors import InputError
-    from il_morph.evaluation.entries import gold_entries, read_predictions
+    from il_morph.evaluation.entries import gold_entries, listed_gold, read_predictions, with_outputs
     from il_morph.evaluation.scores import evaluate as score
     from il_morph.runs.python import messages_in_python
-    from il_morph.values import items_of, path_of, text
+    from il_morph.values import path_of, text
 
     with messages_in_python({"columns", "output_separator", "boundary"}):
         separators = symbol_separators(output=text("output_separator", output_separator),
                                        boundary=text("boundary", boundary))
         options = ReadOptions(columns=named_columns(columns), separators=separators)
-        data = read_data(path_of("gold", gold), options, need_output=True)
-    golds = gold_entries(data)
-    if isinstance(predictions, (str, os.PathLike)):
-        entries = read_predictions(path_of("predictions", predictions), data.format, separators=separators)
-        return score(golds, entries, data.format, separators)
-    outputs = [text("an item of predictions", output) for output in items_of("predictions", predictions)]
-    if len(outputs) != len(golds):
-        raise InputError(f"{len(outputs)} outputs for the {len(golds)} lines of {data.name}: give one for each")
-    for entry, output in zip(golds, outputs):
-        separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
-    entries = [replace(entry, outputs=(output,)) for entry, output in zip(golds, outputs)]
-    return score(golds, entries, data.format, separators)
+        if isinstance(gold, (str, os.PathLike)) or not hasattr(gold, "__iter__"):
+            data = read_data(path_of("gold", gold), options, need_output=True)
+            golds, fmt = gold_entries(data), data.format
+        else:
+            golds, fmt = listed_gold(gold, separators)
+    if not isinstance(predictions, (str, os.PathLike)):
+        return score(golds, with_outputs(golds, predictions, separators), fmt, separators)
+    if not any(entry.input for entry in golds):
+        raise InputError("the gold data is a list of outputs, and nothing says that the lines of the file "
+                         f"{predictions} are about the same inputs: give lists on both sides, or gold data with inputs")
+    return score(golds, read_predictions(path_of("predictions", predictions), fmt, separators=separators), fmt,
+                 separators)

@@ -5,16 +5,30 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Optional
+from typing import Any, Optional
 
-from il_morph.data.formats import Data, DataFormat, ReadOptions, check_format, name_of, parse_data, split_lines
+from il_morph.data.dataformat import FEATURES, INPUT, OUTPUT
+from il_morph.data.formats import (
+    NO_FEATURES,
+    Data,
+    DataFormat,
+    ReadOptions,
+    Sample,
+    check_format,
+    format_of,
+    name_of,
+    parse_data,
+    split_lines,
+)
 from il_morph.data.reading import format_for
-from il_morph.data.recognition import usual_width
+from il_morph.data.recognition import EMPTY, kind_of, separator_of, usual_width
 from il_morph.data.rows import FileRows, rows_of
 from il_morph.data.spelling import AS_IS, Letters, normalise, normalised, warning_across
 from il_morph.data.symbols import NO_SEPARATORS, Separators
+from il_morph.data.tables import items_in
 from il_morph.errors import InputError
 from il_morph.files import PathLike, read_bytes
+from il_morph.values import items_of, text
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +73,36 @@ def read_gold(path: PathLike, fmt: DataFormat) -> list[Entry]:
 def gold_entries(data: Data) -> list[Entry]:
     return [Entry(data.name, number, sample.input, sample.tag, (sample.output or "",))
             for number, sample in enumerate(data.samples, start=data.first_line)]
+
+
+def listed_gold(values: Any, separators: Separators) -> tuple[list[Entry], DataFormat]:
+    """The right outputs of a list or a table in Python: outputs alone, or with inputs and features."""
+    items = [("", "", item) if isinstance(item, str) else item
+             for item in items_in("gold", values, (INPUT, FEATURES, OUTPUT), features=False)]
+    if not items:
+        raise InputError("gold is empty: give at least one output")
+    for item in items:
+        if not isinstance(item, (tuple, list)) or len(item) != 3 or not all(isinstance(part, str) for part in item):
+            raise InputError(f"gold takes a path, or a list of outputs or of triples (input, features, output), not "
+                             f"{item!r}")
+    entries = [Entry("gold", number, item[0], item[1], (item[2],)) for number, item in enumerate(items, start=1)]
+    for entry in entries:
+        separators.check(Sample(entry.input, entry.tag, entry.outputs[0]), entry.where)
+    kind = kind_of(entry.tag for entry in entries)
+    if kind.name == EMPTY:
+        return entries, NO_FEATURES
+    return entries, format_of((INPUT, OUTPUT, FEATURES), separator_of(kind, ";", (INPUT, OUTPUT, FEATURES),
+                                                                      entries[0].tag, "gold"))
+
+
+def with_outputs(golds: Sequence[Entry], predictions: Any, separators: Separators) -> list[Entry]:
+    """Predictions for gold data, from a list of outputs in Python."""
+    outputs = [text("an item of predictions", output) for output in items_of("predictions", predictions)]
+    if len(outputs) != len(golds):
+        raise InputError(f"{len(outputs)} outputs for the {len(golds)} lines of {golds[0].file}: give one for each")
+    for entry, output in zip(golds, outputs):
+        separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
+    return [replace(entry, outputs=(output,)) for entry, output in zip(golds, outputs)]
 
 
 def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS,

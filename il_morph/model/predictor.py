@@ -7,25 +7,26 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Callable, Optional, Union
 
+from il_morph.data.dataformat import FEATURES, INPUT, OUTPUT
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
 from il_morph.data.spelling import Letters, examples, normalise, normalised
 from il_morph.data.symbols import Separators
+from il_morph.data.tables import items_in
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.model.architectures import inference_of
 from il_morph.model.lexicon import Lexicon
 from il_morph.model.modelfile import Model, load_model
+from il_morph.model.replies import Form, NBest, Paradigm, Prediction, Score
 from il_morph.model.scoring import SCORING_WIDTH, log_sum, score_outputs
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, SearchModel, TooLarge, as_written, decode, describe
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.threads import one_thread
 from il_morph.model.vocabulary import Vocabulary
-from il_morph.values import items_of
 from il_morph.values import number as number_of
 
 log = logging.getLogger(__name__)
@@ -115,38 +116,6 @@ class Unknown:
                 f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """An output with its log probability and the edits that make it: x copies, -x deletes, +x inserts (> moves on)."""
-
-    output: str
-    log_probability: float
-    actions: str
-
-    @property
-    def probability(self) -> float:
-        return math.exp(self.log_probability)
-
-
-@dataclass(frozen=True)
-class Score:
-    """How probable a given output is, as log probabilities: by its best action sequence, and by all that were found."""
-
-    best: float
-    total: float
-    actions: str  # of the best sequence
-
-
-@dataclass(frozen=True)
-class Form:
-    """A cell of a paradigm; `count` is how often training showed its features."""
-
-    features: str
-    output: str
-    probability: float
-    count: int
-
-
 class AnyPredictor:
     """What one can ask a trained model, or several together.
 
@@ -195,7 +164,7 @@ class AnyPredictor:
         return [found[0].output for found in self.ranked(self._samples(items), 1, beam_width)]
 
     def nbest(self, items: Iterable[Item], n: Optional[int] = None, beam_width: Optional[int] = None,
-              mass: Optional[float] = None) -> list[list[Prediction]]:
+              mass: Optional[float] = None) -> NBest:
         """The n best predictions for each (input, features), best first: output, probability and actions.
 
         `n` is 4 if neither it nor `mass` is given, and the beam is at least as wide. Two predictions may have the same
@@ -209,19 +178,20 @@ class AnyPredictor:
         number = n or (BEAM_WIDTH if mass is None else None)
         width = max(BEAM_WIDTH, number or 0) if beam_width is None else beam_width
         refuse_width("beam_width", width, 0)
-        return self.ranked(self._samples(items), number, width, mass)
+        samples = self._samples(items)
+        return NBest(samples, self.ranked(samples, number, width, mass))
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
         """The log probability of given outputs, for (input, features, output)."""
         raise TypeError("a predictor is one model, or several")
 
-    def paradigm(self, lemma: str, pos: Optional[str] = None, beam_width: int = BEAM_WIDTH) -> list[Form]:
+    def paradigm(self, lemma: str, pos: Optional[str] = None, beam_width: int = BEAM_WIDTH) -> Paradigm:
         """The output for each feature bundle of the training data, those of one part of speech if it is given."""
         refuse_width("beam_width", beam_width, 0)
         bundles = self.bundles(pos)
         samples = [self._readable(sample_of((lemma, tag))) for tag in bundles]
-        return [Form(tag, found[0].output, found[0].probability, count)
-                for (tag, count), found in zip(bundles.items(), self.ranked(samples, 1, beam_width))]
+        return Paradigm(Form(tag, found[0].output, found[0].probability, count)
+                        for (tag, count), found in zip(bundles.items(), self.ranked(samples, 1, beam_width)))
 
     def bundles(self, pos: Optional[str] = None) -> dict[str, int]:
         """The feature bundles of the training data in alphabetical order, each with how often it came; those of one
@@ -249,7 +219,7 @@ class AnyPredictor:
     def _samples(self, items: Iterable[Item]) -> list[Sample]:
         if isinstance(items, str):
             raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
-        listed = items_of("predict", items)
+        listed = items_in("predict", items, (INPUT, FEATURES), self.format.separator is not None)
         self._refuse_pair(listed, isinstance(items, tuple))
         samples = [self._readable(sample_of(item)) for item in listed]
         for warning in self.warnings([samples]):
@@ -330,7 +300,8 @@ class Predictor(AnyPredictor):
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
         refuse_width("beam_width", beam_width, 1)
-        return self.scores([self._readable(scored_sample(item)) for item in items_of("score", items)], beam_width)
+        listed = items_in("score", items, (INPUT, FEATURES, OUTPUT), self.format.separator is not None)
+        return self.scores([self._readable(scored_sample(item)) for item in listed], beam_width)
 
     def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:
         """The same of samples with outputs."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from math import exp
 from typing import Any, Optional
 
@@ -16,6 +17,7 @@ import numpy as np
 from il_morph.data.formats import Sample
 from il_morph.data.symbols import Symbols
 from il_morph.model.predictor import Predictor
+from il_morph.model.replies import COLOURS, COPIED, chip, html_table
 from il_morph.model.search import Hypothesis, SearchModel, lead
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.report.characters import direction, isolated, shown, shown_form
@@ -103,6 +105,21 @@ class Trace:
                        [_pair(edit) for edit in step.optimal], step.verdict] for step in self.steps],
         }
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the edits as coloured chips, and a row for each step."""
+        rows = [[str(number), escape(shown(step.character)), _chip(step.edit, step.verdict),
+                 "–" if step.probability is None else f"{step.probability:.4f}",
+                 " ".join(f"{_chip(edit)} {probability:.4f}" for edit, probability in step.others),
+                 escape(shown_form(step.output)), " ".join(map(_chip, step.optimal))]
+                for number, step in enumerate(self.steps, start=1)]
+        names = ["step", "reads", "action", "probability", "next best", "output so far", "expert"]
+        width = len(names) if any(step.optimal for step in self.steps) else len(names) - 1
+        said = [f"{escape(self.sample.input)} {escape(self.sample.tag)} → <b>{escape(self.output)}</b>, probability "
+                f"{self.probability:.4f}", " ".join(_chip(step.edit, step.verdict) for step in self.steps),
+                escape(verdict(self))]
+        return ("".join(f"<p>{line}</p>" for line in said if line)
+                + html_table(names[:width], [row[:width] for row in rows]))
+
     def _edits(self) -> Iterator[Edit]:
         for step in self.steps:
             yield from (step.edit, *(edit for edit, _ in step.others), *step.optimal)
@@ -121,6 +138,13 @@ def verdict(trace: Trace) -> str:
     step = trace.steps[trace.first_wrong - 1]
     instead = f" instead of {' or '.join(edit.label for edit in step.optimal)}" if step.optimal else ""
     return f"{gold}. The first wrong step is {trace.first_wrong}: {step.edit.label}{instead}."
+
+
+def _chip(edit: Edit, judged: Optional[str] = None) -> str:
+    """An edit in a notebook."""
+    sign = {INSERT_KIND: "+", DELETE_KIND: "-"}.get(edit.kind, "")
+    mark = {WRONG: " ✗", DETOUR: " ~"}.get(judged or "", "")
+    return chip(COLOURS.get(sign, COPIED), f"{sign}{shown(edit.character) if edit.character else edit.kind}{mark}")
 
 
 def _pair(edit: Edit) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Optional
 
 from tqdm import tqdm
 
+from il_morph.bars import are_hidden
+
 SECONDS_BETWEEN = 1.0
 
 Counts = tuple[int, int, int]  # finished, running, failed
@@ -91,7 +93,16 @@ class Screen:
         self.height = len(lines)
 
 
+class Silence(Lines):
+    """For Python, where it is asked for."""
+
+    def show(self, standing: Standing) -> None:
+        self.last = standing.counts
+
+
 def display() -> Lines | Screen:
+    if are_hidden():
+        return Silence()
     return Screen() if sys.stderr.isatty() else Lines()
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Optional
 
+from il_morph.bars import hidden
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.runs.asked import DECLARED, SWITCHES, make_spec, seeds_of
@@ -57,6 +58,28 @@ def _keyword(names: Collection[str], found: re.Match[str]) -> str:
     if value is None:
         return f"{name}=True" if name in DECLARED and isinstance(DECLARED[name].default, bool) else name
     return f"{name}={value}" if re.fullmatch(r'"[^"]*"|-?\d+(\.\d+)?', value) else f'{name}="{value}"'
+
+
+@contextmanager
+def shown(verbose: Any) -> Iterator[None]:
+    """Show the lines of the command, unless the program has its own logging; with verbose=False no bars either."""
+    logger, handler = logging.getLogger(PACKAGE), logging.StreamHandler()
+    if verbose is False:
+        with hidden():
+            yield
+        return
+    if logger.hasHandlers():
+        yield
+        return
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 @contextmanager

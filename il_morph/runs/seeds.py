@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Optional
 
+from il_morph.bars import are_hidden
 from il_morph.data.formats import Parts, Sample
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import Entry
@@ -57,7 +58,8 @@ def train_seeds(spec: RunSpec, seeds: Sequence[int], jobs: Optional[int]) -> int
         summary = summary_of(root, tasks, prepared.parts)
         write_atomically(root.summary("json"), json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
         write_atomically(root.summary("txt"), as_text(summary))
-        print(as_text(summary), end="")
+        if not are_hidden():
+            print(as_text(summary), end="")
     return code
 
 
