@@ -10,8 +10,9 @@ Usage:
   il-morph train [options] FILE RESULTS-PATH
 
 The flags that matter most:
-  --model=NAME              a preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a; g2p or segmentation;
-                            or a cited system: ha-2017, soft, hacm, haem-2017, nwfst, med, lem; explicit flags win
+  --model=NAME              a preset of flags: ca-d, ca-r, ca-rm, ca, ha, ca-mrt, ha-mrt, ca-mrt-a; best: CA-R with
+                            flags that depend on the size of the data, which the log names; g2p or segmentation; or a
+                            cited system: ha-2017, soft, hacm, haem-2017, nwfst, med, lem; explicit flags win
                             (default ca-r)
   --test-path=FILE          decode this file, too; its outputs may be missing
   --seeds=LIST              train a model for each seed, for example 1-5, in RESULTS-PATH/1 and so on; RESULTS-PATH gets

@@ -9,6 +9,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
+from math import inf
 from typing import Any, Optional, Union
 
 from il_morph.data.formats import SIGMORPHON2016, DataFormat, format_named
@@ -206,6 +207,7 @@ SIZES_2017 = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden"
 G2P: dict[str, Any] = {  # the baseline of SIGMORPHON 2021, grapheme-to-phoneme
     "transducer": SubstitutionSystem.name, "param_tying": False, "unicode": NFD_IN_NFC_OUT, "epochs": 60,
     "patience": 12, "batch_size": 5, "il_k": 1.0, "il_beta": 1.0, "il_prefixes": ALL, "il_costs": LEARNT}
+BEST = "best"  # CA-R, with what RECIPES add for the size of the training data
 TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ca-d": {**EDITS, "il_beta": 1.0},
     "ca-r": EDITS,
@@ -215,10 +217,24 @@ TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ca-mrt": {**EDITS, "mode": "mrt"},
     "ha-mrt": {**HARD, "mode": "mrt"},
     "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
+    BEST: EDITS,
     "g2p": G2P,
     "segmentation": {**G2P, "unicode": AS_IS, "boundary": " @@"},
     "ha-2017": {**HARD, **SIZES_2017, "pos_emb": False, "avm_feat_format": True},
 }
+
+
+# What makes one model nearly as good as a vote, for training data of at most so many lines.
+AVERAGING: dict[str, Any] = {"il_rollin": "uniform", "average_weights": 0.995}
+RECIPES: dict[float, dict[str, Any]] = {
+    300: {"epochs": 44, "patience": 16, "il_k": 9.0, "augment": "200,100@10,30@20", **AVERAGING},
+    inf: {**AVERAGING, "average_weights": 0.999},
+}
+
+
+def recipe_for(lines: int) -> dict[str, Any]:
+    """What --model=best sets for training data of this size."""
+    return next(settings for most, settings in RECIPES.items() if lines <= most)
 
 
 class Presets(Mapping[str, dict[str, Any]]):

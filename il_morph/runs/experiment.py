@@ -26,8 +26,8 @@ from il_morph.model.settings import ALL, LEARNT, ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
 from il_morph.runs.results_folder import KERNELS, ResultsFolder
-from il_morph.runs.rules import check_reloaded, checked_engine
-from il_morph.runs.spec import RunSpec
+from il_morph.runs.rules import check_reloaded, check_spec, checked_engine
+from il_morph.runs.spec import RunSpec, flag
 from il_morph.training.augmentation import Augmentation
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
 from il_morph.training.clock import Clock
@@ -67,6 +67,7 @@ def prepare(spec: RunSpec) -> Prepared:
     if reloaded:
         check_reloaded(spec, reloaded.vocabulary.settings)
     parts, split = _read(spec, reloaded)
+    spec = _for_data(spec, parts)
     settings = reloaded.vocabulary.settings if reloaded else _settings(spec, parts)
     engine = checked_engine(spec, settings)
     vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(settings, parts)
@@ -80,6 +81,16 @@ def prepare(spec: RunSpec) -> Prepared:
     if split:
         split.refuse_others(spec.force)
     return Prepared(spec, engine, reloaded, parts, vocabulary, split)
+
+
+def _for_data(spec: RunSpec, parts: Parts) -> RunSpec:
+    """The run with what its preset sets for data of this size."""
+    found = spec if spec.training.mode == "eval" else spec.for_data(len(parts.train))
+    added = [flag(name, value) for name, value in found.settings.items() if name not in spec.settings]
+    if added:
+        log.info("--model=%s sets for %d training samples: %s", spec.model, len(parts.train), " ".join(added))
+        check_spec(found)
+    return found
 
 
 def _settings(spec: RunSpec, parts: Parts) -> ModelSettings:

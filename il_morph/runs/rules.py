@@ -103,7 +103,8 @@ def _check_schedule(spec: RunSpec) -> None:
                          "it in the same run with --pretrain-epochs or --pretrain-until")
     if most_fakes(training.augment) and not {phase.mode for phase in phases_of(training)} <= {"il", "eval"}:
         raise InputError("--augment makes samples for --mode=il alone, without --pretrain-epochs and --pretrain-until: "
-                         "gold sequences are those of the training data; leave it out")
+                         "gold sequences are those of the training data; leave it out, or with --model=best switch it "
+                         "off with --augment=0")
     if training.trials > 1 and len(phases_of(training)) != training.trials:
         raise InputError("--trials starts each training anew, --pretrain-epochs and --pretrain-until have one before "
                          "it: leave out one of them, or give the trials a trained model with --reload-path")

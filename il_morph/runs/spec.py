@@ -12,7 +12,7 @@ from il_morph.data.spelling import AS_IS
 from il_morph.data.splitting import SHARES, UNITS, Splitting
 from il_morph.engines import ENGINES
 from il_morph.model.registry import TRANSDUCER, kind_named
-from il_morph.model.settings import PRESETS, SEPARATORS, ModelSettings, TrainingSettings, declarations
+from il_morph.model.settings import BEST, PRESETS, SEPARATORS, ModelSettings, TrainingSettings, declarations, recipe_for
 from il_morph.run_folder import RunFolder
 
 MAX_SEED = 2**32 - 1  # DyNet's are 32 bits wide
@@ -124,6 +124,10 @@ class RunSpec:
 
     def with_settings(self, **settings: Any) -> RunSpec:
         return replace(self, settings={**self.settings, **settings})
+
+    def for_data(self, lines: int) -> RunSpec:
+        """The same run, with what --model=best sets for so many lines of training data; explicit settings win."""
+        return replace(self, settings={**recipe_for(lines), **self.settings}) if self.model == BEST else self
 
     def flags(self) -> list[str]:
         """The flags of `il-morph train` that ask for the same."""

@@ -63,7 +63,7 @@ class Augmentation:
         """An InputError if there are to be fakes and no pair can be made into one."""
         if most_fakes(self.schedule) and not self.hallucination.sources:
             raise InputError(f"{FLAG}: no training pair shares enough characters between input and output to make "
-                             "another one of it: leave the flag out")
+                             "another one of it: leave the flag out, or with --model=best give --augment=0")
 
     def instances(self, epoch: int, random: Random) -> list[Instance]:
         """The fakes of an epoch."""
