@@ -6,6 +6,7 @@ kept for writing and otherwise passed over.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional
@@ -57,19 +58,21 @@ class ConlluBlock:
     lines: list[str]  # without line feeds
     words: list[Word]
     start: int  # the number of the first line
-    sentences: list[tuple[int, str]]  # the index of a comment with a sent_id, and the sent_id
+    sentences: list[tuple[int, str]]  # the index of a comment with a sent_id, and the sent_id; first what came before
     mark: str  # a byte order mark, or nothing
 
     def where(self, index: int) -> str:
         """The file, line and sentence of a line."""
-        known = [name for first, name in self.sentences if first <= index and name]
-        return f"{self.name}, line {self.start + index}" + (f" (sentence {known[-1]})" if known else "")
+        _, sentence = self.sentences[bisect_left(self.sentences, (index + 1, "")) - 1]
+        return f"{self.name}, line {self.start + index}" + (f" (sentence {sentence})" if sentence else "")
 
     def filled(self, columns: Sequence[Mapping[int, str]]) -> str:
         """The same text with other values in some columns of each word."""
         lines = list(self.lines)
         for word, values in zip(self.words, columns):
-            fields = [values.get(column, value) for column, value in enumerate(word.fields)]
+            fields = word.fields.copy()
+            for column, value in values.items():
+                fields[column] = value
             lines[word.index] = "\t".join(fields) + "\r" * lines[word.index].endswith("\r")
         return self.mark + "\n".join(lines)
 
@@ -101,8 +104,9 @@ def complaint_about(fields: Sequence[str]) -> Optional[str]:
                 f"({', '.join(COLUMNS)})")
     if not WORD_ID.fullmatch(fields[ID]) and not OTHER_ID.fullmatch(fields[ID]):
         return f"the ID {fields[ID]!r} is neither a number, nor a range as in 1-2, nor an empty node as in 1.1"
-    empty = [name for name, value in zip(COLUMNS, fields) if not value]
-    return f"{empty[0]} is empty: write {NOTHING} where there is nothing" if empty else None
+    if "" in fields:
+        return f"{COLUMNS[fields.index('')]} is empty: write {NOTHING} where there is nothing"
+    return None
 
 
 def sample_of_word(fields: Sequence[str], fmt: Treebank) -> Sample:

@@ -250,10 +250,18 @@ def words_of(block: ConlluBlock, options: ReadOptions) -> Data:
              if sample.input]
     rows = WordRows(block.name, [word.fields for word, _ in pairs], block=block,
                     indices=tuple(word.index for word, _ in pairs), words=len(pairs))
-    for index, (_, sample) in enumerate(pairs):
+    for sample, index in first_places([sample for _, sample in pairs]).items():
         refuse_unusable(sample, rows.where(index))
     data = data_of(rows, fmt, [sample for _, sample in pairs], options)
     return replace(data, block=replace(block, words=[word for word, _ in pairs]))
+
+
+def first_places(samples: Sequence[Sample]) -> dict[Sample, int]:
+    """Each different sample, and where it comes first."""
+    first: dict[Sample, int] = {}
+    for index, sample in enumerate(samples):
+        first.setdefault(sample, index)
+    return first
 
 
 def distinct(data: Data, need_output: bool) -> Data:
@@ -261,10 +269,7 @@ def distinct(data: Data, need_output: bool) -> Data:
     assert isinstance(data.rows, WordRows)
     if not data.samples:
         raise InputError(f"{data.name} has no words: give CoNLL-U with at least one")
-    first: dict[Sample, int] = {}
-    counts: Counter[Sample] = Counter(data.samples)
-    for index, sample in enumerate(data.samples):
-        first.setdefault(sample, index)
+    first, counts = first_places(data.samples), Counter(data.samples)
     covered = [sample for sample in first if sample.output is None]
     if len(covered) == len(first) and need_output:
         raise InputError(f"{data.name} has no lemmas (LEMMA is _), but they are needed here; give a file with lemmas")
@@ -280,7 +285,7 @@ def distinct(data: Data, need_output: bool) -> Data:
 def data_of(rows: FileRows, fmt: DataFormat, samples: Sequence[Sample], options: ReadOptions) -> Data:
     """Normalise the samples as the options say, and check their symbols."""
     in_form = [normalised(sample, options.unicode) for sample in samples]
-    for index, sample in enumerate(in_form):
+    for index, sample in enumerate(in_form) if options.separators else ():
         options.separators.check(sample, rows.where(index))
     return Data(rows.name, fmt, in_form, rows, options.unicode, options.separators)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Callable, Optional, Union
 
@@ -48,7 +48,7 @@ class Answers:
     def ask(self, samples: Sequence[Sample], initial: Optional[Sequence[bool]] = None) -> Callable[[], Ranked]:
         """The same, later: processes of a pool decode what is new until the predictions are asked for."""
         firsts = initial or [False] * len(samples)
-        keys = [(replace(sample, output=None), first) for sample, first in zip(samples, firsts)]
+        keys = [(Sample(sample.input, sample.tag, None), first) for sample, first in zip(samples, firsts)]
         new = [key for key in dict.fromkeys(keys) if key not in self.remembered]
         if len(self.remembered) + len(new) > MOST_REMEMBERED:
             self.remembered.clear()

@@ -74,10 +74,10 @@ class Unknown:
         self.add(samples)
 
     def add(self, samples: Sequence[Sample]) -> None:
-        for sample in samples:
-            found = self._unknown_features(sample.tag)
-            self.features.update(found)
-            self.affected += bool(found)
+        for tag, number in Counter(sample.tag for sample in samples).items():
+            found = self._unknown_features(tag)
+            self.features.update(dict.fromkeys(found, number))
+            self.affected += number if found else 0
         self.samples += len(samples)
         letters = Letters.of("\n".join(sample.input for sample in samples))
         self.letters.composed.update(letters.composed)
