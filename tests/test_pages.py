@@ -15,7 +15,7 @@ from tests.browser import DESKTOP, PHONE, browser, complaints, look, needs_brows
 from tests.cli import ROOT
 from tests.made_runs import EVIL, WORDS, made_run, write_data
 from tests.random_models import random_model
-from tests.test_serve import serving
+from tests.test_serve import CONLLU, TREEBANK, serving
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -315,6 +315,49 @@ def test_a_question_can_be_kept_as_an_address(driver, server):
     wait_until(lambda: answers(driver))
     assert one(driver, "#word").get_attribute("value") == EVIL
     check_no_markup(driver)
+
+
+def test_a_sentence_is_lemmatized_and_its_features_are_changed(driver, folder):
+    with serving(Answers({"tr": TREEBANK, "words": MODEL})) as server:
+        driver.get(server.address)
+        wait_until(lambda: one(driver, "#tab-text").is_displayed())
+        one(driver, "#tab-text").click()
+        type_into(driver, "#text", f"Gitti evde {EVIL.split()[0]} yok .")
+        one(driver, "#text-form button").click()
+        column = "#text-result td:nth-of-type(2)"
+        wait_until(lambda: texts(driver, column)[:2] == ["git", "ev"])
+        assert "their features are missing" in one(driver, "#text-status").text
+        check_for_everybody(driver, folder, "text")
+        check_no_markup(driver)
+        field = css(driver, "#text-result td input")[1]
+        field.clear()
+        field.send_keys("ADV\n")
+        wait_until(lambda: texts(driver, column)[:2] == ["git", "evde"])
+        assert one(driver, "#all-features option").get_attribute("value") == "ADV"
+        one(driver, "#tab-text").send_keys("\ue014")  # right arrow
+        assert one(driver, "#panel-file").is_displayed()
+        driver.switch_to.active_element.send_keys("\ue012")  # left arrow
+        assert one(driver, "#panel-text").is_displayed()
+        driver.execute_script("const m = arguments[0]; m.selectedIndex = 1; m.dispatchEvent(new Event('change'))",
+                              one(driver, "#model"))
+        assert not one(driver, "#tab-text").is_displayed() and one(driver, "#panel-word").is_displayed()
+
+
+def test_a_treebank_is_lemmatized_and_saved(driver, folder):
+    (folder / "a.conllu").write_bytes(CONLLU.encode())
+    with serving(Answers({"tr": TREEBANK})) as server:
+        driver.get(server.address)
+        wait_until(lambda: one(driver, "#tab-text").is_displayed())
+        one(driver, "#tab-text").click()
+        one(driver, "#treebank").send_keys(str(folder / "a.conllu"))
+        one(driver, "#text-form button").click()
+        wait_until(lambda: css(driver, "#text-result button"))
+        assert one(driver, "#text-status").text.startswith("2 words, 100.0 % right")
+        check_for_everybody(driver, folder, "treebank")
+        one(driver, "#text-result button").click()
+        saved = folder / "downloads" / "a.lemmas.conllu"
+        wait_until(saved.exists)
+        assert saved.read_bytes() == Answers({"tr": TREEBANK}).file({}, CONLLU.encode())["predictions"].encode()
 
 
 def test_tabs_work_by_keyboard(driver, server):

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from il_morph.data.formats import SIGMORPHON2017
+from il_morph.data.formats import SIGMORPHON2017, Sample
 from il_morph.errors import InputError
+from il_morph.model.lexicon import Lexicon
 from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.predictor import Predictor
 from il_morph.report import server as server_module
@@ -118,6 +119,69 @@ def test_a_file_gets_its_predictions(server):
     assert json.loads(request(server, "POST", "/api/file", covered, headers)[2])["accuracy"] is None
     status, _, content = request(server, "POST", "/api/file?name=my.tsv", b"\xff\n", headers)
     assert status == 400 and "my.tsv" in json.loads(content)["error"]
+
+
+# Running text
+
+def treebank_model(source="upos+feats", task="lemmatize"):
+    """A model of a treebank that knows the words of a sentence."""
+    samples = [Sample("Evler", "NOUN|Number=Plur", "ev"), Sample("evde", "NOUN|Case=Loc", "ev"),
+               Sample("evde", "ADV", "evde"), Sample("gitti", "VERB", "git"), Sample(".", "PUNCT", ".")]
+    tags = {"upos+feats": str, "none": lambda tag: "", "xpos": str}[source]
+    samples = [Sample(each.input, tags(each.tag), each.output) for each in samples]
+    made = random_model(2, scale=0.5, samples=samples, format=f"conllu:{task}:{source}", pos_emb=source != "none")
+    made.lexicon = Lexicon().add(samples, [1, 3, 2, 1, 1])
+    return Predictor(made)
+
+
+TREEBANK = treebank_model()
+CONLLU = ("# sent_id = 1\r\n1-2\tEvlerde\t_\t_\t_\t_\t_\t_\t_\t_\r\n1\tevde\tev\tNOUN\t_\tCase=Loc\t_\t_\t_\t_\r\n"
+          "2\tyok\t_\tADJ\t_\t_\t_\t_\t_\tSpaceAfter=No\r\n")
+
+
+def test_a_sentence_gets_lemmas_with_the_features_of_training():
+    answers = Answers({"tr": TREEBANK, "words": MODEL})
+    assert [each["text"] for each in answers.models()["models"]] == [True, False]
+    found = answers.sentence({"text": "(evde yok ..."})["words"]
+    assert [(each["form"], each["features"], each["source"]) for each in found] == [
+        ("(", "", "unknown"), ("evde", "NOUN|Case=Loc", "training"), ("yok", "", "unknown"), ("...", "", "unknown")]
+    assert found[1]["lemmas"] == [["ev", 1.0]] and found[1]["known"] and len(found[2]["lemmas"]) == 3
+    given = answers.sentence({"text": "evde gitti.", "features": ["ADV", None, None]})
+    assert [each["lemmas"][0][0] for each in given["words"]] == ["evde", "git", "."]
+    assert given["conllu"] == ("# text = evde gitti.\n1\tevde\tevde\tADV\t_\t_\t_\t_\t_\t_\n"
+                               "2\tgitti\tgit\tVERB\t_\t_\t_\t_\t_\t_\n3\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n\n")
+
+
+def test_the_first_word_of_a_sentence_is_tried_in_lower_case():
+    words = Answers({"tr": TREEBANK}).sentence({"text": "Gitti Gitti"})["words"]
+    assert [(each["features"], each["known"]) for each in words] == [("VERB", True), ("", False)]
+
+
+def test_a_model_without_features_asks_for_none():
+    words = Answers({"tr": treebank_model("none")}).sentence({"text": "gitti yok"})["words"]
+    assert [(each["features"], each["source"]) for each in words] == [("", "given")] * 2
+    assert "\tNOUN|Case=Loc\t" in Answers({"tr": treebank_model("xpos")}).sentence({"text": "evde"})["conllu"]
+
+
+def test_a_treebank_comes_back_with_lemmas_from_the_page(server):
+    answers = Answers({"tr": TREEBANK})
+    for found in (answers.file({"name": "a.conllu"}, CONLLU.encode()), answers.sentence({"text": CONLLU})):
+        lemma = found["preview"][1][2] or "_"
+        assert found["predictions"] == CONLLU.replace("yok\t_", f"yok\t{lemma}")
+        assert (found["conllu"], found["lines"], found["accuracy"]) == (True, 2, 100.0)
+    status, answer = ask(server, "/api/sentence", {"model": "words", "text": "evde"})
+    assert status == 400 and "does not lemmatize a treebank" in answer["error"]
+
+
+@pytest.mark.parametrize("question, message", [
+    ({"text": " "}, "there are no words"), ({"text": "evde", "features": []}, "features for 0 words"),
+    ({"text": "evde", "features": "ADV"}, "features must be a list"), ({"text": 1}, "text must be a string"),
+    ({"text": "evde", "features": ["a" * 2000]}, "the features has 2,000 characters"),
+    ({"text": CONLLU.replace("\tCase=Loc", "")}, "the text, line 3 (sentence 1): 9 columns"),
+    ({"text": CONLLU.split("1\tevde")[0]}, "has no words")])
+def test_bad_text_is_refused(question, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        Answers({"tr": TREEBANK}).sentence(question)
 
 
 def test_a_file_with_too_many_lines_is_refused():

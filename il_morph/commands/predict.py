@@ -54,8 +54,7 @@ from typing import Callable, Optional
 
 from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments, refuse_empty
 from il_morph.commands.streams import AT_ONCE, answer, options_for
-from il_morph.data.conllu import FORM, ID, LEMMA, MISC, NOTHING, with_candidates
-from il_morph.data.dataformat import LEMMATIZE
+from il_morph.data.conllu import MISC, NOTHING, output_column, with_candidates
 from il_morph.data.formats import Data, DataFormat, Sample, Treebank
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
@@ -111,9 +110,8 @@ class Request:
         if self.layout != "tsv" or self.actions:
             raise InputError("--format=json and --actions are about lines with columns, and "
                              f"{data.name} is CoNLL-U: leave them out")
-        place = LEMMA if data.format.task == LEMMATIZE else FORM
-        words = data.block.words
-        found = answers.ask(data.samples, [word.fields[ID] == "1" for word in words])
+        place, words = output_column(data.format), data.block.words
+        found = answers.ask(data.samples, data.block.initial)
         return lambda: [self._word(place, word.fields[MISC], predictions) for word, predictions in zip(words, found())]
 
     def _word(self, place: int, misc: str, predictions: Sequence[Prediction]) -> dict[int, str]:

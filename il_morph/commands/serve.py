@@ -1,9 +1,10 @@
-"""Serve a page to try words in: the best outputs with their edits, whole paradigms, files.
+"""Serve a page to try words in: the best outputs with their edits, whole paradigms, sentences, files.
 
 Usage:
   il-morph serve [options] MODEL...
 
 MODEL is the f.model of a training run, or its folder; if there are several, the page lets you choose.
+If it lemmatizes a treebank, the page takes sentences and CoNLL-U, too.
 Only this machine can open the page, unless --host says otherwise: then everybody who can reach that
 address can use it. Ctrl-C stops the server.
 

@@ -61,6 +61,11 @@ class ConlluBlock:
     sentences: list[tuple[int, str]]  # the index of a comment with a sent_id, and the sent_id; first what came before
     mark: str  # a byte order mark, or nothing
 
+    @property
+    def initial(self) -> list[bool]:
+        """Which words are the first of a sentence."""
+        return [word.fields[ID] == "1" for word in self.words]
+
     def where(self, index: int) -> str:
         """The file, line and sentence of a line."""
         _, sentence = self.sentences[bisect_left(self.sentences, (index + 1, "")) - 1]
@@ -116,6 +121,11 @@ def sample_of_word(fields: Sequence[str], fmt: Treebank) -> Sample:
     if fmt.task == INFLECT:
         return Sample(lemma or "", tag, fields[FORM])
     return Sample(fields[FORM], tag, lemma)
+
+
+def output_column(fmt: Treebank) -> int:
+    """The column that a model writes."""
+    return FORM if fmt.task == INFLECT else LEMMA
 
 
 def tag_of(fields: Sequence[str], fmt: Treebank) -> str:

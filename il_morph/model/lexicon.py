@@ -31,8 +31,18 @@ class Lexicon:
         return self
 
     @cached_property
-    def inputs(self) -> set[str]:
-        return {text for text, _ in self.entries}
+    def inputs(self) -> dict[str, dict[str, int]]:
+        """Each input with its features, and how often it had them."""
+        found: dict[str, dict[str, int]] = {}
+        for (text, tag), outputs in self.entries.items():
+            found.setdefault(text, {})[tag] = sum(outputs.values())
+        return found
+
+    def usual_features(self, text: str, initial: bool = False) -> Optional[str]:
+        """The features that an input had most often; the first word of a sentence is also tried in lower case."""
+        known = next((self.inputs[each] for each in (text, *(in_lower_case(text) if initial else ()))
+                      if each in self.inputs), None)
+        return max(known, key=known.__getitem__) if known else None
 
     def found(self, sample: Sample, rule: str, initial: bool = False) -> Optional[dict[str, float]]:
         """The outputs with their shares, most frequent first, if the rule trusts the first one.

@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
+from il_morph.data.conllu import is_conllu
+from il_morph.data.encodings import split_lines
 from il_morph.data.formats import Data, ReadOptions, parse_data
+from il_morph.data.reading import reads_treebank
 from il_morph.errors import InputError
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.report.characters import direction
 from il_morph.report.finished import short_names
+from il_morph.report.running_text import filled, lemmatizes_text, read_words, sentence
 from il_morph.report.trace import trace
 from il_morph.report.words import remarks, sample_for
 from il_morph.run_folder import RunFolder
@@ -42,7 +46,7 @@ class Answers:
         vocabulary = predictor.vocabulary
         has_features = vocabulary.format.separator is not None
         bundles = sorted(vocabulary.bundles.items(), key=lambda item: (-item[1], item[0]))
-        return {"name": name, "separator": vocabulary.format.separator,
+        return {"name": name, "separator": vocabulary.format.separator, "text": lemmatizes_text(predictor),
                 "pos": vocabulary.pos.symbols[1:] if vocabulary.pos is not None and has_features else [],
                 "features": vocabulary.features.symbols[1:] if has_features else [], "bundles": bundles,
                 "columns": vocabulary.format.described(len(vocabulary.format.columns)),
@@ -77,17 +81,31 @@ class Answers:
         predictor, name = self._predictor(question), _text(question, "name") or "the file"
         options = ReadOptions(expected=predictor.vocabulary.format, because="the model was trained on",
                               unicode=predictor.unicode, separators=predictor.separators)
-        data = parse_data(content, name, options)
+        is_treebank = reads_treebank(split_lines(content, name), name, options)
+        data = read_words(content, name, options) if is_treebank else parse_data(content, name, options)
         if len(data.samples) > MOST_LINES:
             raise InputError(f"{name} has {len(data.samples):,} lines, but the page takes at most {MOST_LINES:,}: use "
                              "`il-morph predict` for longer files")
         with self.turns:
-            outputs = [found[0].output for found in predictor.hypotheses(data.samples)]
+            text, outputs = filled(predictor, data) if is_treebank else _lines(predictor, data)
         rows = list(zip(data.samples, outputs))
-        return {"predictions": "".join(data.format.line(sample, output) + "\n" for sample, output in rows),
+        return {"predictions": text, "conllu": is_treebank,
                 "lines": len(rows), "read": data.description, "accuracy": _accuracy(data, outputs),
                 "remarks": [*data.warnings(), *predictor.warnings([data.samples])],
                 "preview": [[sample.input, sample.tag, output, sample.output] for sample, output in rows[:PREVIEW]]}
+
+    def sentence(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Lemmas of the words of a sentence, or of CoNLL-U that was typed in."""
+        predictor, text, given = self._predictor(question), _text(question, "text"), question.get("features")
+        if not lemmatizes_text(predictor):
+            raise InputError("the model does not lemmatize a treebank: ask about single words")
+        if is_conllu(text.splitlines()):
+            return self.file({**question, "name": "the text"}, text.encode("utf-8", "surrogatepass"))
+        if given is not None and not (isinstance(given, list) and all(each is None or isinstance(each, str)
+                                                                      for each in given)):
+            raise InputError(f"features must be a list of strings and null, not {given!r}")
+        with self.turns:
+            return sentence(predictor, text, given)
 
     def _predictor(self, question: Mapping[str, Any]) -> Predictor:
         name = _text(question, "model") or next(iter(self.predictors))
@@ -109,8 +127,13 @@ def _text(question: Mapping[str, Any], key: str) -> str:
     return value
 
 
+def _lines(predictor: Predictor, data: Data) -> tuple[str, list[str]]:
+    """The outputs in the columns of the data, and alone."""
+    outputs = [found[0].output for found in predictor.hypotheses(data.samples)]
+    return "".join(data.format.line(*each) + "\n" for each in zip(data.samples, outputs)), outputs
+
+
 def _accuracy(data: Data, outputs: Sequence[str]) -> Optional[float]:
-    """The accuracy in percent, if the file has outputs."""
-    if data.samples[0].output is None:
-        return None
-    return 100 * sum(sample.output == output for sample, output in zip(data.samples, outputs)) / len(outputs)
+    """The accuracy in percent, if the file has outputs. Single words of a treebank may have none."""
+    judged = [(sample.output, output) for sample, output in zip(data.samples, outputs) if sample.output is not None]
+    return 100 * sum(gold == output for gold, output in judged) / len(judged) if judged else None

@@ -196,7 +196,8 @@ class PageHandler(BaseHTTPRequestHandler):
         if path == "/api/file":
             question = dict(parse_qsl(query, errors="replace"))
             return as_json(answers.file(question, self._body("application/octet-stream", LARGEST_FILE))), JSON
-        ask = {"/api/predict": answers.predict, "/api/paradigm": answers.paradigm}.get(path)
+        ask = {"/api/predict": answers.predict, "/api/paradigm": answers.paradigm,
+               "/api/sentence": answers.sentence}.get(path)
         if ask is None:
             raise Refused(HTTPStatus.NOT_FOUND, "not found")
         return as_json(ask(self._question())), JSON

@@ -40,7 +40,7 @@ function remarkElements(remarks) {
 
 // Tabs
 
-const tabs = ["word", "paradigm", "file"];
+const tabs = ["word", "paradigm", "text", "file"];
 
 function openTab(name, focus) {
   for (const each of tabs) {
@@ -57,11 +57,12 @@ function openTab(name, focus) {
 }
 
 function tabKey(event) {
-  const current = tabs.findIndex((each) => byId(`tab-${each}`).getAttribute("aria-selected") === "true");
-  const moves = { ArrowRight: current + 1, ArrowLeft: current - 1, Home: 0, End: tabs.length - 1 };
+  const there = tabs.filter((each) => !byId(`tab-${each}`).hidden);
+  const current = there.findIndex((each) => byId(`tab-${each}`).getAttribute("aria-selected") === "true");
+  const moves = { ArrowRight: current + 1, ArrowLeft: current - 1, Home: 0, End: there.length - 1 };
   if (!(event.key in moves)) return;
   event.preventDefault();
-  openTab(tabs[(moves[event.key] + tabs.length) % tabs.length], true);
+  openTab(there[(moves[event.key] + there.length) % there.length], true);
 }
 
 // Features: completed from those seen in training
@@ -102,7 +103,9 @@ function featureButton(feature, isPos) {
 }
 
 function chooseModel() {
-  const { separator, pos, features, bundles, columns } = model();
+  const { separator, pos, features, bundles, columns, text } = model();
+  byId("tab-text").hidden = !text;
+  if (!text && !byId("panel-text").hidden) openTab("word");
   for (const each of document.querySelectorAll(".with-features")) each.classList.toggle("hidden", separator === null);
   byId("toggles").replaceChildren(...pos.map((each) => featureButton(each, true)), ...features.map((each) => featureButton(each, false)));
   const kinds = [...new Set(bundles.map(([tag]) => parts(tag)[0]))].sort();
@@ -226,34 +229,82 @@ function download(name, kind, text) {
 // A file
 
 async function showFile() {
-  const [file] = byId("file").files;
+  await predictFile("file", byId("file").files[0]);
+}
+
+async function predictFile(panel, file) {
   if (!file) {
-    failed("file", new Error("Choose a file first."));
+    failed(panel, new Error("Choose a file first."));
     return;
   }
   if (file.size > LARGEST_FILE) {
-    failed("file", new Error("The file is larger than 5 MB: use il-morph predict."));
+    failed(panel, new Error("The file is larger than 5 MB: use il-morph predict."));
     return;
   }
-  say("file-status", element("p", { class: "muted" }, "Predicting …"));
+  say(`${panel}-status`, element("p", { class: "muted" }, "Predicting …"));
   try {
     const query = new URLSearchParams({ model: model().name, name: file.name });
     const answer = await ask(`/api/file?${query}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
-    showPredictions(file.name, answer);
+    showPredictions(panel, file.name, answer);
   } catch (error) {
-    failed("file", error);
+    failed(panel, error);
   }
 }
 
-function showPredictions(name, { predictions, lines, read, accuracy, remarks, preview }) {
+function showPredictions(panel, name, { predictions, lines, read, accuracy, remarks, preview, conllu }) {
+  const unit = conllu ? "word" : "line";
   const right = accuracy === null ? "" : `, ${accuracy.toFixed(1)} % right`;
-  say("file-status", element("p", {}, `${lines} line${lines === 1 ? "" : "s"}${right}`), element("p", { class: "muted" }, `Read as: ${read}`), ...remarkElements(remarks));
-  const button = element("button", { type: "button", class: "main", onclick: () => download(`${name}.predictions`, "text/tab-separated-values", predictions) }, "Download predictions");
+  say(`${panel}-status`, element("p", {}, `${lines} ${unit}${lines === 1 ? "" : "s"}${right}`), element("p", { class: "muted" }, `Read as: ${read}`), ...remarkElements(remarks));
+  const button = element("button", { type: "button", class: "main", onclick: () => download(conllu ? lemmasName(name) : `${name}.predictions`, "text/tab-separated-values", predictions) }, "Download predictions");
   const rows = preview.map(([input, tag, output, gold]) => element("tr", {}, element("th", { scope: "row" }, formElement(input)), element("td", {}, tag),
-    element("td", { class: gold !== null && gold !== output ? "bad" : null }, formElement(output)), accuracy === null ? null : element("td", {}, formElement(gold))));
+    element("td", { class: gold !== null && gold !== output ? "bad" : null }, formElement(output)),
+    accuracy === null ? null : element("td", {}, gold === null ? "" : formElement(gold))));
   const titles = ["Input", "Features", "Prediction", ...(accuracy === null ? [] : ["Given output"])];
-  const more = lines > preview.length ? element("p", { class: "muted" }, `The first ${preview.length} of ${lines} lines`) : null;
-  say("file-result", ...[element("p", {}, button), table("Predictions", titles, rows), more].filter(Boolean));
+  const more = lines > preview.length ? element("p", { class: "muted" }, `The first ${preview.length} of ${lines} ${unit}s`) : null;
+  say(`${panel}-result`, ...[element("p", {}, button), table("Predictions", titles, rows), more].filter(Boolean));
+}
+
+function lemmasName(name) {
+  return `${name.replace(/\.conllu$/, "")}.lemmas.conllu`;
+}
+
+// A sentence, or a treebank
+
+async function showText() {
+  const [file] = byId("treebank").files;
+  if (file) await predictFile("text", file);
+  else await askSentence(byId("text").value, null);
+}
+
+async function askSentence(text, features) {
+  say("text-status", element("p", { class: "muted" }, "Lemmatizing …"));
+  try {
+    const answer = await askJson("/api/sentence", { model: model().name, text, features });
+    if (answer.words) showSentence(text, answer);
+    else showPredictions("text", "text", answer);
+  } catch (error) {
+    failed("text", error);
+  }
+}
+
+const SOURCES = { given: null, training: "as usual in training", unknown: "not in training: type them" };
+
+function showSentence(text, { words, conllu }) {
+  const tagged = model().separator !== null;
+  const fields = words.map(({ form, features }) => element("input", {
+    value: features, list: "all-features", "aria-label": `Features of ${form}`, spellcheck: "false", maxlength: "1000",
+    onchange: () => askSentence(text, words.map((word, index) => word.source === "given" || fields[index].value !== word.features ? fields[index].value : null)),
+  }));
+  const rows = words.map(({ form, source, known, lemmas }, index) => element("tr", {}, element("th", { scope: "row" }, formElement(form)),
+    tagged ? element("td", {}, fields[index], SOURCES[source] ? element("div", { class: "muted" }, SOURCES[source]) : null) : null,
+    element("td", {}, formElement(lemmas[0][0])), element("td", { class: "figure" }, known ? "in training" : percent(lemmas[0][1])),
+    element("td", {}, ...(known ? [] : lemmas.slice(1).map(([lemma, probability]) => element("div", {}, formElement(lemma), " ", percent(probability)))))));
+  const button = element("button", { type: "button", class: "main", onclick: () => download("sentence.lemmas.conllu", "text/tab-separated-values", conllu) }, "Download CoNLL-U");
+  const unsure = words.filter(({ source }) => source === "unknown").length;
+  say("text-status", element("p", {}, `${words.length} word${words.length === 1 ? "" : "s"}`),
+    ...remarkElements(tagged && unsure ? [`Training did not show ${unsure} of the words, so their features are missing and their lemmas are guesses.`] : []));
+  say("text-result", element("p", {}, button), table("Lemmas", ["Word", ...(tagged ? ["Features"] : []), "Lemma", "Probability", "Other lemmas"], rows, [tagged ? 3 : 2]),
+    element("datalist", { id: "all-features" }, ...model().bundles.map(([tag]) => element("option", { value: tag }))));
 }
 
 // The start
@@ -270,11 +321,12 @@ async function start() {
     byId(`tab-${each}`).addEventListener("click", () => openTab(each));
     byId(`tab-${each}`).addEventListener("keydown", tabKey);
   }
-  for (const [name, show] of [["word", showWord], ["paradigm", showParadigm], ["file", showFile]]) {
+  for (const [name, show] of [["word", showWord], ["paradigm", showParadigm], ["text", showText], ["file", showFile]]) {
     byId(`${name}-form`).addEventListener("submit", (event) => { event.preventDefault(); show(); });
   }
   byId("word-form").addEventListener("input", () => { complete(); soon(showWord); });
   byId("paradigm-form").addEventListener("input", () => soon(showParadigm));
+  byId("text").addEventListener("input", () => { byId("treebank").value = ""; });
   byId("model").addEventListener("change", chooseModel);
   try {
     ({ models } = await ask("/api/models"));

@@ -1,0 +1,108 @@
+"""Running text for a model of a treebank: a sentence, or the words of CoNLL-U."""
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Optional
+
+from il_morph.data.conllu import COLUMNS, FEATS, FORM, ID, LEMMA, NOTHING, UPOS, XPOS, conllu_block, output_column
+from il_morph.data.dataformat import LEMMATIZE
+from il_morph.data.formats import Data, ReadOptions, Treebank
+from il_morph.data.reading import words_of
+from il_morph.errors import InputError
+from il_morph.model.answers import FROM_LEXICON, Answers
+from il_morph.model.lexicon import OFF, UNANIMOUS
+from il_morph.model.predictor import AnyPredictor, Prediction, Predictor
+from il_morph.report.words import sample_for
+
+CANDIDATES = 4
+GIVEN, FROM_TRAINING, UNKNOWN = "given", "training", "unknown"  # where the features of a word come from
+
+
+def lemmatizes_text(predictor: AnyPredictor) -> bool:
+    """Was the model trained to lemmatize a treebank?"""
+    return isinstance(predictor.format, Treebank) and predictor.format.task == LEMMATIZE
+
+
+def answers_of(predictor: AnyPredictor) -> Answers:
+    return Answers(predictor, CANDIDATES, rule=OFF if predictor.lexicon is None else UNANIMOUS)
+
+
+def read_words(content: bytes, name: str, options: ReadOptions) -> Data:
+    data = words_of(conllu_block(content, name), options)
+    if not data.samples:
+        raise InputError(f"{name} has no words: give CoNLL-U with at least one")
+    return data
+
+
+def filled(predictor: AnyPredictor, data: Data) -> tuple[str, list[str]]:
+    """The text of CoNLL-U with the model's outputs, and the outputs."""
+    assert data.block is not None and isinstance(data.format, Treebank)
+    found = answers_of(predictor).ranked(data.samples, data.block.initial)
+    outputs = [predictions[0].output for predictions in found]
+    place = output_column(data.format)
+    return data.block.filled([{place: output or NOTHING} for output in outputs]), outputs
+
+
+def sentence(predictor: Predictor, text: str, given: Optional[Sequence[Optional[str]]] = None) -> dict[str, Any]:
+    """The words of a sentence, each with features and lemmas. Features that are not given are those that the word had
+    most often in training."""
+    forms = words_in(text)
+    if not forms:
+        raise InputError("there are no words: type a sentence")
+    if given is None:
+        given = [None] * len(forms)
+    if len(given) != len(forms):
+        raise InputError(f"there are features for {len(given)} words, but the sentence has {len(forms)}")
+    features = [chosen_features(predictor, *each) for each in zip(forms, given, first_alone(forms))]
+    samples = [sample_for(predictor, form, tag) for form, (tag, _) in zip(forms, features)]
+    found = answers_of(predictor).ranked(samples, first_alone(forms))
+    rows = [row(forms[index], *features[index], found[index]) for index in range(len(forms))]
+    return {"words": rows, "conllu": as_conllu(predictor, text, rows)}
+
+
+def first_alone(forms: Sequence[str]) -> list[bool]:
+    return [index == 0 for index in range(len(forms))]
+
+
+def words_in(text: str) -> list[str]:
+    """The words between blanks, without the punctuation and symbols around them, which are words of their own."""
+    found: list[str] = []
+    for chunk in text.split():
+        inner = [index for index, character in enumerate(chunk) if unicodedata.category(character)[0] not in "PS"]
+        start, end = (inner[0], inner[-1] + 1) if inner else (len(chunk), len(chunk))
+        found += [*runs(chunk[:start]), *([chunk[start:end]] if inner else []), *runs(chunk[end:])]
+    return found
+
+
+def runs(marks: str) -> list[str]:
+    """`...` is one word, `."` two."""
+    return ["".join(same) for _, same in groupby(marks)]
+
+
+def chosen_features(predictor: Predictor, form: str, given: Optional[str], first: bool) -> tuple[str, str]:
+    """Features, and where they come from."""
+    if predictor.format.separator is None:
+        return "", GIVEN
+    if given is not None:
+        return given, GIVEN
+    frequent = predictor.lexicon.usual_features(form, first) if predictor.lexicon else None
+    return ("", UNKNOWN) if frequent is None else (frequent, FROM_TRAINING)
+
+
+def row(form: str, features: str, source: str, found: Sequence[Prediction]) -> dict[str, Any]:
+    return {"form": form, "features": features, "source": source, "known": found[0].actions == FROM_LEXICON,
+            "lemmas": [[each.output, each.probability] for each in found]}
+
+
+def as_conllu(predictor: Predictor, text: str, rows: Sequence[dict[str, Any]]) -> str:
+    fmt = predictor.format
+    assert isinstance(fmt, Treebank)
+    lines = [f"# text = {' '.join(text.split())}"]
+    for number, each in enumerate(rows, start=1):
+        upos, _, feats = each["features"].partition("|")
+        columns = {ID: str(number), FORM: each["form"], LEMMA: each["lemmas"][0][0],
+                   **({XPOS: each["features"]} if fmt.source == "xpos" else {UPOS: upos, FEATS: feats})}
+        lines.append("\t".join(columns.get(column) or NOTHING for column in range(len(COLUMNS))))
+    return "\n".join(lines) + "\n\n"
