@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches the data of the four tables from the public repositories. --help says more.
+# Fetches the data of the tables from the public repositories. --help says more.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
@@ -10,22 +10,26 @@ sources="\
 sigmorphon2016 ryancotterell/sigmorphon2016 f397ed1
 sigmorphon2017 sigmorphon/conll2017 519bb16
 lemmatization ZurichNLP/coling2018-neural-transition-based-morphology 7d9efe7
-celex se4u/neural_wfst 9dd8da9"
+celex se4u/neural_wfst 9dd8da9
+g2p2020 sigmorphon/2020 3d9bb36
+g2p2021 sigmorphon/2021-task1 821bcde
+segmentation2022 sigmorphon/2022SegmentationST ac161e1"
 
 usage() {
     cat <<END
 Usage: bin/fetch_data.sh [--from DIR] [--celex | --no-celex] DEST
 
-Fetches the data of the tables into DEST/sigmorphon2016, DEST/sigmorphon2017, DEST/lemmatization and DEST/celex.
-DEST is usually data. The script checks every file against experiments/data.sha256 and installs a data set only if
-all checksums agree. It leaves existing data sets alone.
+Fetches the data of the tables into DEST/sigmorphon2016, DEST/sigmorphon2017, DEST/lemmatization and DEST/celex, and
+that of later systems into DEST/g2p2020, DEST/g2p2021 and DEST/segmentation2022. DEST is usually data. The script
+checks every file against experiments/data.sha256 and installs a data set only if all checksums agree. It leaves
+existing data sets alone.
 
   --from DIR   use git clones in DIR (DIR/sigmorphon2016, DIR/conll2017, …) instead of cloning from GitHub
   --celex      fetch CELEX without asking
   --no-celex   do not fetch CELEX
 
 The repositories and commits:
-$(awk '{ printf "  %-15s https://github.com/%s at %s\n", $1, $2, $3 }' <<<"$sources")
+$(awk '{ printf "  %-16s https://github.com/%s at %s\n", $1, $2, $3 }' <<<"$sources")
 END
 }
 
@@ -88,6 +92,8 @@ path_in_repository() { # path_in_repository FILE
     sigmorphon2017/*) echo "all/${1#*/}" ;;
     lemmatization/*) echo "data/lemmatization/data/${1#*/}" ;;
     celex/*) echo "res/celex/${1#*/}" ;;
+    g2p2020/*) echo "task1/data/${1#*/}" ;;
+    g2p2021/* | segmentation2022/*) echo "data/${1#*/}" ;;
     esac
 }
 

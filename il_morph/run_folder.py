@@ -119,6 +119,10 @@ class ResultsTree:
                 if path.is_dir():
                     yield setting, path.name, path
 
+    def thinned(self, setting: str, path: PathLike) -> Path:
+        """The part of the training data at this path that a setting is trained on."""
+        return self.root / "data" / setting / Path(path).name
+
     @property
     def lock(self) -> Path:
         """Locked by the process that votes and writes the table."""

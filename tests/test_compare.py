@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from il_morph.reproduction.figures import language_figures
-from il_morph.reproduction.paper_tables import NAMES, load_table
+from il_morph.reproduction.paper_tables import OF_THE_PAPER, load_table
 from il_morph.reproduction.published import load_published
 from il_morph.reproduction.run_list import OLD_HEADERS
 from il_morph.reproduction.runs import Run
@@ -304,7 +304,7 @@ def test_a_comparison_for_machines_has_a_title_for_each_grid(tmp_path, capsys):
 
 
 @needs_shared
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_THE_PAPER)
 def test_every_model_of_a_table_is_found_among_the_published_results(name, tmp_path):
     """A run of each model finds something to be compared with, in what the script makes of the published results."""
     script = ROOT / "experiments" / "tools" / "published.py"
@@ -322,6 +322,6 @@ def test_every_model_of_a_table_is_found_among_the_published_results(name, tmp_p
 
 
 def make(folder):
-    for name in NAMES:
+    for name in OF_THE_PAPER:
         (folder / name).mkdir()
     return folder

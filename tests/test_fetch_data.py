@@ -10,7 +10,8 @@ from tests.shared import SHARED, needs_shared
 from tests.tiny import PROJECT
 
 REPOSITORIES = {"sigmorphon2016": "sigmorphon2016", "sigmorphon2017": "conll2017", "celex": "neural_wfst",
-                "lemmatization": "coling2018-neural-transition-based-morphology"}
+                "lemmatization": "coling2018-neural-transition-based-morphology", "g2p2020": "2020",
+                "g2p2021": "2021-task1", "segmentation2022": "2022SegmentationST"}
 FILES = {  # in DEST, and in the repository
     "sigmorphon2016/navajo-task1-train": "data/navajo-task1-train",
     "sigmorphon2016/navajo-task1-test": "data/navajo-task1-test",
@@ -18,6 +19,9 @@ FILES = {  # in DEST, and in the repository
     "sigmorphon2017/task1/welsh-uncovered-test": "answers/task1/welsh-uncovered-test",
     "lemmatization/irish_0_dev.txt": "data/lemmatization/data/irish_0_dev.txt",
     "celex/rP-pA/0500/0/train": "res/celex/rP-pA/0500/0/train",
+    "g2p2020/dev/fre_dev.tsv": "task1/data/dev/fre_dev.tsv",
+    "g2p2021/low/ita_train.tsv": "data/low/ita_train.tsv",
+    "segmentation2022/ces.word.dev.tsv": "data/ces.word.dev.tsv",
 }
 
 
@@ -43,7 +47,7 @@ def content(name):
 
 @pytest.fixture
 def project(tmp_path):
-    """A copy of the script in a project with six data files, and clones that hold them."""
+    """A copy of the script in a project with some data files, and clones that hold them."""
     folder = tmp_path / "project"
     (folder / "experiments").mkdir(parents=True)
     (folder / "bin").mkdir()
@@ -156,7 +160,7 @@ def test_damaged_data_is_told_and_left_alone(project, tmp_path):
     told = refused(project, "--from=clones", "--no-celex", "data")
     assert "data/lemmatization exists, but its checksums differ" in told and "irish_0_dev.txt: FAILED" in told
     assert damaged.read_text() == "mine"
-    assert sorted(os.listdir(tmp_path / "data")) == ["lemmatization", "sigmorphon2016", "sigmorphon2017"]
+    assert sorted(os.listdir(tmp_path / "data")) == sorted(set(REPOSITORIES) - {"celex"})
 
 
 @pytest.mark.parametrize("options, message", [
@@ -179,12 +183,13 @@ def repository_path(name):
     first, rest = name.split("/", 1)
     if first == "sigmorphon2017":
         return ("answers/" if name.endswith("-uncovered-test") else "all/") + rest
-    return {"sigmorphon2016": "data/", "lemmatization": "data/lemmatization/data/", "celex": "res/celex/"}[first] + rest
+    return {"sigmorphon2016": "data/", "lemmatization": "data/lemmatization/data/", "celex": "res/celex/",
+            "g2p2020": "task1/data/", "g2p2021": "data/", "segmentation2022": "data/"}[first] + rest
 
 
 @needs_shared
 def test_the_real_data(tmp_path):
-    """The list names every file of the four data sets, and their contents pass."""
+    """The list names every file of the data sets, and their contents pass."""
     names = [line.split("  ")[1] for line in (PROJECT / "experiments" / "data.sha256").read_text().splitlines()]
     data = SHARED / "data"
     assert set(names) == {str(path.relative_to(data)) for first in REPOSITORIES for path in (data / first).rglob("*")

@@ -27,7 +27,7 @@ from il_morph.data.formats import (
 )
 from il_morph.data.reading import RECOGNISED
 from il_morph.errors import InputError
-from il_morph.reproduction.paper_tables import NAMES, load_table
+from il_morph.reproduction.paper_tables import OF_THE_PAPER, load_table
 from tests.cli import DEV, SHORT, SMALL, TRAIN, Run, as_2016, as_2017, error_of, in_two_columns
 from tests.shared import SHARED, needs_shared
 
@@ -483,7 +483,7 @@ BLANKS_IN_FEATURES = {  # the first line with ADJ;ABL; PL, and how many there ar
 
 
 @needs_shared
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*OF_THE_PAPER, "g2p2020", "g2p2021"])
 def test_every_data_file_is_read_as_what_it_is_without_false_alarm(name, caplog):
     table = load_table(name)
     files = files_of(table)

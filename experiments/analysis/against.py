@@ -6,7 +6,7 @@ Usage:
 Only runs that both sides have count: the same seeds of a system on the same languages (and folds).
 
 Arguments:
-  NAME             sigmorphon2016, sigmorphon2017, celex or lemmatization
+  NAME             sigmorphon2016, sigmorphon2017, celex, lemmatization, g2p2020, g2p2021 or segmentation2022
   HERE, THERE      results folders or lists of runs
 
 Options:
@@ -25,7 +25,7 @@ from significance import signed_rank_test
 
 from il_morph.errors import InputError, errors_for_people
 from il_morph.reproduction.blocks import Block, Grid
-from il_morph.reproduction.cells import MEASURE
+from il_morph.reproduction.cells import measure
 from il_morph.reproduction.figures import scored
 from il_morph.reproduction.paper_tables import PaperTable, load_table
 from il_morph.reproduction.run_list import read_runs, runs_of_models
@@ -54,7 +54,7 @@ def against(table: PaperTable, here: Sequence[Run], there: Sequence[Run]) -> lis
     rows = [row(setting, system, is_vote, own)
             for (setting, system, is_vote), own in both.groupby(["setting", "system", vote], sort=False)]
     title = f"{table.title}: {engines(both['engine_here'])} (here) against {engines(both['engine_there'])} (there)"
-    return [title, MEASURE, TEXT, Grid(HEADER, rows)]
+    return [title, measure(table), TEXT, Grid(HEADER, rows)]
 
 
 def row(setting: str, system: str, is_vote: bool, runs: pd.DataFrame) -> list[str]:

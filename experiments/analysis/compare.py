@@ -4,7 +4,7 @@ Usage:
   compare.py [options] NAME [RUNS]
 
 Arguments:
-  NAME              sigmorphon2016, sigmorphon2017, celex or lemmatization
+  NAME              sigmorphon2016, sigmorphon2017, celex, lemmatization, g2p2020, g2p2021 or segmentation2022
   RUNS              a results folder or a list of runs (default: experiments/NAME/measured.tsv)
 
 Options:
@@ -28,7 +28,7 @@ from significance import sign_test, signed_rank_test
 from il_morph.errors import InputError, errors_for_people
 from il_morph.reproduction.blocks import Block, Grid, Heading
 from il_morph.reproduction.by_language import KINDS, fold_remark, language_grid
-from il_morph.reproduction.cells import MEASURE, MISSING, names
+from il_morph.reproduction.cells import MISSING, measure, names
 from il_morph.reproduction.figures import (
     BESIDE_SINGLES,
     BESIDE_VOTE,
@@ -67,7 +67,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
 def comparison(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
     runs = scored(runs)
     figures, frame = comparable(table, language_figures(table, published, runs)), runs_frame(table, runs)
-    return [Heading(f"{table.title}: our runs beside the published ones", 1), MEASURE, TESTS, *engines(frame),
+    return [Heading(f"{table.title}: our runs beside the published ones", 1), measure(table), TESTS, *engines(frame),
             *fold_remark(table, figures), *beside_published(table, figures), *which_is_better(table, published, frame),
             *worth_of_votes(table, published, runs), *without_voting(published, figures_frame(table, figures)),
             *spread_of_seeds(table, runs), *worth_of_variants(table, runs), *durations(frame)]

@@ -4,7 +4,8 @@ Usage:
   cost.py [options] NAME [RUNS]
 
 Arguments:
-  NAME             sigmorphon2016, sigmorphon2017, celex or lemmatization; or all
+  NAME             sigmorphon2016, sigmorphon2017, celex, lemmatization, g2p2020, g2p2021 or segmentation2022;
+                   or all
   RUNS             a results folder or a list of runs (default: experiments/NAME/measured.tsv);
                    with all: a folder with NAME/measured.tsv or NAME/ for each table (default: experiments)
 

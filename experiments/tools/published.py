@@ -29,7 +29,7 @@ from docopt import docopt  # noqa: E402
 
 from il_morph.errors import errors_for_people  # noqa: E402
 from il_morph.files import write_atomically  # noqa: E402
-from il_morph.reproduction.paper_tables import NAMES, NONE, PaperTable, System, load_table, rows_of  # noqa: E402
+from il_morph.reproduction.paper_tables import NONE, OF_THE_PAPER, PaperTable, System, load_table, rows_of  # noqa: E402
 from il_morph.reproduction.published import COLUMNS, SINGLE, VOTE  # noqa: E402
 
 NUMBERS = {"1": "sigmorphon2016", "2": "celex", "3": "lemmatization", "4": "sigmorphon2017"}
@@ -87,7 +87,7 @@ def published(table: PaperTable, reference: Path) -> str:
 
 
 def main(arguments: dict) -> None:
-    texts = {name: published(load_table(name), Path(arguments["REFERENCE"])) for name in NAMES}
+    texts = {name: published(load_table(name), Path(arguments["REFERENCE"])) for name in OF_THE_PAPER}
     for name, text in texts.items():
         write_atomically(Path(arguments["--output"] or EXPERIMENTS) / name / "published.tsv", text)
 

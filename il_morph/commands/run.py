@@ -8,8 +8,9 @@ command goes on. TRAIN-OPTIONS go to il-morph train and override those of the ta
 and whatever else differs between runs are options of this command.
 
 Arguments:
-  TABLE  sigmorphon2016, sigmorphon2017, celex or lemmatization; `il-morph run TABLE --help`
-         lists its settings, models, languages, folds and seeds
+  TABLE  sigmorphon2016, sigmorphon2017, celex or lemmatization; of later systems g2p2020, g2p2021
+         or segmentation2022; `il-morph run TABLE --help` lists its settings, models, languages,
+         folds and seeds
 
 Options:
   --data=DIR               the data, laid out as by bin/fetch_data.sh (default data/TABLE)
@@ -94,6 +95,7 @@ def carry_out(plan: Plan, args: Arguments, slots: Optional[int], for_sbatch: Seq
     data, results, table = plan.selection.data, plan.selection.results, plan.table
     require_locks()
     make_folder(results.root)
+    plan.write_thinned()
     if args["--force"]:
         forget([job[-1].folder for job in plan.jobs()])
     jobs, code = plan.to_do(), 0

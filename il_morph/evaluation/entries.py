@@ -5,7 +5,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from il_morph.data.dataformat import FEATURES, INPUT, OUTPUT
 from il_morph.data.formats import (
@@ -65,9 +65,10 @@ def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataF
                          "the files must have the same number of lines")
 
 
-def read_gold(path: PathLike, fmt: DataFormat) -> list[Entry]:
+def read_gold(path: PathLike, reading: Union[DataFormat, ReadOptions]) -> list[Entry]:
     """Read data with outputs on every line."""
-    return gold_entries(parse_data(read_bytes(path), name_of(path), ReadOptions(fmt), need_output=True))
+    options = ReadOptions(reading) if isinstance(reading, DataFormat) else reading
+    return gold_entries(parse_data(read_bytes(path), name_of(path), options, need_output=True))
 
 
 def gold_entries(data: Data) -> list[Entry]:

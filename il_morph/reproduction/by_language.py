@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Optional
 
 from il_morph.reproduction.blocks import Block, Caption, Grid
-from il_morph.reproduction.cells import FOLDS, MEASURE, NOTHING, PARTIAL, exact, number, plus_minus, yes
+from il_morph.reproduction.cells import FOLDS, NOTHING, PARTIAL, exact, measure, number, plus_minus, yes
 from il_morph.reproduction.figures import (
     BESIDE_SINGLES,
     BESIDE_VOTE,
@@ -32,14 +32,14 @@ LANGUAGE_HEADER = ["setting", "system", "model", "language", "kind", "ours", "sd
 def language_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -> list[Block]:
     """A grid for each setting and kind of figure."""
     figures = language_figures(table, published, scored(runs))
-    blocks: list[Block] = [table.title, MEASURE]
+    blocks: list[Block] = [table.title, measure(table)]
     for setting in table.settings:
         for (kind, known), title in {**KINDS, **UNKNOWN}.items():
             own = [each for each in figures
                    if (each.setting, each.kind, bool(each.published)) == (setting, kind, known)]
             blocks += [Caption(f"{title}: {setting}"), language_grid(table, own)] if own else []
     if any(each.kind == VOTE and not each.full for each in figures):
-        blocks.append(f"{PARTIAL} fewer than the paper's {len(table.seeds)} voted.")
+        blocks.append(f"{PARTIAL} fewer than {table.source}'s {len(table.seeds)} voted.")
     return [*blocks, *fold_remark(table, figures)] if figures else [*blocks, NOTHING]
 
 

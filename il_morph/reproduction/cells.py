@@ -5,14 +5,17 @@ from collections.abc import Iterable, Sequence
 from typing import Optional
 
 from il_morph.reproduction.figures import MeanFigure
-from il_morph.reproduction.paper_tables import NONE
+from il_morph.reproduction.paper_tables import NONE, PaperTable
 
-MEASURE = "Test accuracy in percent, beam 4."
 NOTHING = "There are no runs of our own yet."
 MISSING = "–"
 PARTIAL = "*"
 FOLDS = ("same", "all")  # the published figures cover the same folds as ours, or all folds
 FEW = 12  # up to so many languages are named, more are counted
+
+
+def measure(table: PaperTable) -> str:
+    return f"Test {table.measure.name} in percent, beam 4."
 
 
 def number(value: Optional[float], digits: int = 1, missing: str = MISSING) -> str:

@@ -8,13 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from il_morph.bars import bar
-from il_morph.data.formats import DataFormat, format_from_flags
+from il_morph.data.formats import SIGMORPHON2016, DataFormat, ReadOptions, Separators
+from il_morph.data.read_options import read_options
+from il_morph.data.spelling import AS_IS
 from il_morph.errors import InputError
 from il_morph.evaluation.entries import read_gold
 from il_morph.evaluation.voting import ensemble, ranked_ensemble
-from il_morph.reproduction.finished_runs import evaluated_accuracy
+from il_morph.model.settings import SEPARATORS
+from il_morph.reproduction.finished_runs import evaluated
 from il_morph.reproduction.paper_tables import PaperTable, System
+from il_morph.reproduction.plan import asked_in
 from il_morph.run_folder import GREEDY, ResultsTree, RunFolder, search_name
+from il_morph.runs.records import stats_of
 from il_morph.runs.votes import Count, write_vote
 
 BEAM_TEST, GREEDY_TEST, GREEDY_DEV = f"{search_name(4)}.test", f"{GREEDY}.test", f"{GREEDY}.dev"
@@ -28,7 +33,7 @@ def make_ensembles(table: PaperTable, data: Path, results: ResultsTree) -> None:
         finished = finished_seeds(group)
         gold = data / table.data_file(table.test, setting, language, "")
         for seeds in votes_of(table, finished):
-            vote(group, seeds, gold, format_of(table))
+            vote(group, seeds, gold, format_of(table, language))
     for system in filter(lambda system: system.voters, table.systems):
         for language in table.languages:
             vote_together(table, system, language, data, results)
@@ -60,28 +65,38 @@ def vote_together(table: PaperTable, system: System, language: str, data: Path, 
     gold = data / table.data_file(table.test, system.setting, language, "")
     for seeds in votes_of(table, sorted(shared, key=int)):
         members = [RunFolder(group / seed) for group in groups for seed in seeds]
-        accuracies = [evaluated_accuracy(member.evaluation(GREEDY_DEV)) for member in members]
+        accuracies = [evaluated(member.evaluation(GREEDY_DEV)) for member in members]
         together = results.run(system.setting, system.model, language, "", "+".join(seeds))
-        _vote_if_new(members, together, gold, format_of(table), _part_of(members), _ranked_by(accuracies))
+        _vote_if_new(members, together, gold, format_of(table, language), _part_of(members), _ranked_by(accuracies))
 
 
 def _ranked_by(accuracies: Sequence[float]) -> Count:
     return lambda models, fmt: ranked_ensemble(models, accuracies, fmt)
 
 
-def format_of(table: PaperTable) -> DataFormat:
-    return format_from_flags(table.format == "--sigm2017format", table.format == "--no-feat-format")
+def format_of(table: PaperTable, language: str) -> DataFormat:
+    asked = asked_in(table.format_of(language))
+    return read_options(**asked).known or SIGMORPHON2016
 
 
 def _vote_if_new(members: Sequence[RunFolder], together: RunFolder, gold: Path, fmt: DataFormat, part: str,
                  count: Count) -> None:
     try:
         if not _is_newer(together.evaluation(part), [member.predictions(part) for member in members]):
-            write_vote(members, together, part, fmt, read_gold(gold, fmt), count)
+            reading = _reading(members[0], fmt)
+            write_vote(members, together, part, fmt, read_gold(gold, reading), count, reading.separators)
     except (InputError, OSError):
         if all(_is_finished(member, part) for member in members):
             raise
         # one of them is trained again at this moment: whoever does that lets them vote again
+
+
+def _reading(member: RunFolder, fmt: DataFormat) -> ReadOptions:
+    """How a run has read its data: in this Unicode form, with these symbols."""
+    with stats_of(member) as stats:
+        settings = stats.get("settings", {})
+        return ReadOptions(fmt, unicode=settings.get("unicode", AS_IS),
+                           separators=Separators(*(settings.get(name, "") for name in SEPARATORS)))
 
 
 def _part_of(runs: Sequence[RunFolder]) -> str:

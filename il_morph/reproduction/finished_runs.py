@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Optional
 
 from il_morph.errors import InputError
-from il_morph.reproduction.paper_tables import NONE, PaperTable, lines_of
+from il_morph.reproduction.paper_tables import MEASURES, NONE, Measure, PaperTable, lines_of
 from il_morph.reproduction.runs import (
     COMMIT,
     ENGINES,
@@ -29,7 +29,7 @@ def runs_below(table: PaperTable, root: Path) -> list[Run]:
     for place, folder in _run_folders(table, root):
         if os.path.lexists(folder.stats):
             check_place(table, place, str(folder.path))
-            runs[place] = _single_run(place, folder)
+            runs[place] = _single_run(table, place, folder)
         elif "+" in place.seed and any(os.path.lexists(folder.evaluation(f"{search}.test"))
                                        for search in (BEAM, GREEDY)):
             check_place(table, place, str(folder.path))
@@ -58,10 +58,11 @@ def _paths(folder: Path, depth: int) -> Iterator[tuple[str, ...]]:
         yield from ((name, *rest) for rest in _paths(folder / name, depth - 1))
 
 
-def _single_run(place: Place, folder: RunFolder) -> Run:
+def _single_run(table: PaperTable, place: Place, folder: RunFolder) -> Run:
     with stats_of(folder) as stats:
         greedy_dev, greedy_test, beam_dev, beam_test = (
-            _score(stats["scores"], f"{search}.{part}") for search in (GREEDY, BEAM) for part in ("dev", "test"))
+            _score(stats["scores"], f"{search}.{part}", table.measure)
+            for search in (GREEDY, BEAM) for part in ("dev", "test"))
         training = stats["training"]
         epochs, minutes = count(training["epochs"]), finite(training["seconds"]) / 60
         cpu_minutes = finite(training["cpu_seconds"]) / 60 if "cpu_seconds" in training else None
@@ -72,31 +73,32 @@ def _single_run(place: Place, folder: RunFolder) -> Run:
                _commit(folder.commit))
 
 
-def _score(scores: dict, name: str) -> Optional[float]:
-    """The accuracy of a decoding, if there was one."""
-    value = scores.get(name, {}).get("accuracy")
-    return None if value is None else percentage(value)
+def _score(scores: dict, name: str, measure: Measure) -> Optional[float]:
+    """The figure of a decoding, if there was one."""
+    value = scores.get(name, {}).get(measure.score)
+    return None if value is None else measure.of(percentage(value))
 
 
 def _vote(table: PaperTable, place: Place, folder: RunFolder, singles: dict[Place, Run]) -> Run:
-    greedy, beam = (evaluated_accuracy(path) if os.path.lexists(path) else None
+    greedy, beam = (evaluated(path, table.measure) if os.path.lexists(path) else None
                     for path in (folder.evaluation(f"{search}.test") for search in (GREEDY, BEAM)))
     vote = Run(*place, None, None, None, None, greedy, None, beam, NONE, NONE)
     engines = sorted({singles[member].engine for member in members_of(table, vote) if member in singles})
     return Run(**{**vars(vote), "engine": "+".join(engines) or NONE})
 
 
-def evaluated_accuracy(path: Path) -> float:
-    """The accuracy in what il-morph evaluate prints."""
+def evaluated(path: Path, measure: Measure = MEASURES["accuracy"]) -> float:
+    """The figure in what il-morph evaluate prints."""
+    score = measure.score.replace("_f1", " F1")
     for line in lines_of(path):
-        name, _, value = line.partition(" ")
-        if name == "accuracy":
+        name, _, value = line.rpartition(" ")
+        if name.strip() == score:
             try:
-                return percentage(float(value))
+                return measure.of(percentage(float(value)))
             except ValueError:
-                raise InputError(f"{path} is damaged: {value.strip()!r} is no accuracy; delete it and start the script "
+                raise InputError(f"{path} is damaged: {value.strip()!r} is no {score}; delete it and start the script "
                                  "of the table again") from None
-    raise InputError(f"{path} has no accuracy; delete it and start the script of the table again")
+    raise InputError(f"{path} has no {score}; delete it and start the script of the table again")
 
 
 def _commit(path: Path) -> str:

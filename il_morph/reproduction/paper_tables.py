@@ -1,9 +1,12 @@
-"""The facts of the paper's tables, from experiments/<name>: systems, data, and the paper's figures."""
+"""The facts of the paper's tables, from experiments/<name>: systems, data, and the paper's figures.
+
+The tables of later systems have the same facts. Their source is a shared task, and their measure may be another one.
+"""
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Optional
 
@@ -13,10 +16,26 @@ from il_morph.files import PathLike, read_bytes
 _PACKAGE = Path(__file__).parent.parent
 PACKAGED, CHECKOUT = _PACKAGE / "experiments", _PACKAGE.parent / "experiments"
 EXPERIMENTS = PACKAGED if PACKAGED.is_dir() else CHECKOUT
-NAMES = ("sigmorphon2016", "sigmorphon2017", "celex", "lemmatization")
+OF_THE_PAPER = ("sigmorphon2016", "sigmorphon2017", "celex", "lemmatization")
+NAMES = (*OF_THE_PAPER, "g2p2020", "g2p2021", "segmentation2022")
 
 AVERAGE = "Avg"
 NONE = "-"
+
+
+class Measure(NamedTuple):
+    """What the figures of a table are, in percent."""
+
+    name: str
+    score: str = "accuracy"  # the score of a run that it is made of …
+    is_error: bool = False  # … or that is missing from 100
+
+    def of(self, score: float) -> float:
+        return 100 - score if self.is_error else score
+
+
+MEASURES = {each.name: each for each in (Measure("accuracy"), Measure("word error rate", is_error=True),
+                                         Measure("segment F1", "segment_f1"))}
 
 
 class System(NamedTuple):
@@ -72,6 +91,13 @@ class PaperTable:
     systems: list[System]
     paper: dict[str, dict[str, str]]  # row -> column -> figure as printed
     notes: list[tuple[list[str], str]]  # rows, and a note on them
+    measure: Measure = MEASURES["accuracy"]
+    source: str = "the paper"  # that it is a table of
+    thinned: dict[str, int] = field(default_factory=dict)  # setting -> n: trained on every n-th line, from the first
+    formats: dict[str, str] = field(default_factory=dict)  # language -> format flag, where it has another one
+
+    def format_of(self, language: str) -> str:
+        return self.formats.get(language) or self.format
 
     @property
     def columns(self) -> list[str]:
@@ -133,6 +159,7 @@ def load_table(name: str) -> PaperTable:
     if name not in NAMES:
         raise InputError(f"there is no table {name!r}; the tables are {', '.join(NAMES)}")
     folder = EXPERIMENTS / name
+    languages = rows_of(EXPERIMENTS / name / "languages.tsv")
     facts = {key: value.strip() for key, value in (line.split(":", 1) for line in lines_of(folder / "facts.txt"))}
     notes = folder / "notes.tsv"
     return PaperTable(
@@ -140,11 +167,14 @@ def load_table(name: str) -> PaperTable:
         title=facts["title"], report=facts["report"], format=facts["format"],
         train=facts["train"], dev=facts["dev"], test=facts["test"],
         settings=facts["settings"].split(), folds=facts["folds"].split(), seeds=facts["seeds"].split(),
-        languages={row["language"]: row["column"] for row in rows_of(folder / "languages.tsv")},
+        languages={row["language"]: row["column"] for row in languages},
         systems=[System(row["setting"], row["model"], row["table"], row["start"], row["epochs"], row["patience"],
                         row["options"]) for row in rows_of(folder / "models.tsv")],
         paper={row.pop("system"): row for row in rows_of(folder / "paper.tsv")},
         notes=[(row["systems"].split(), row["note"]) for row in rows_of(notes)] if notes.exists() else [],
+        measure=MEASURES[facts.get("measure", "accuracy")], source=facts.get("source", "the paper"),
+        thinned={setting: int(n) for setting, n in (each.split("=") for each in facts.get("thinned", "").split())},
+        formats={row["language"]: row["format"] for row in languages if row.get("format")},
     )
 
 

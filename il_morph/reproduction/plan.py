@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
 from il_morph.errors import InputError
+from il_morph.files import read_bytes, write_atomically
 from il_morph.reproduction.paper_tables import NONE, PaperTable, System
 from il_morph.run_folder import ResultsTree
 from il_morph.runs.asked import make_spec, under_one_name
+from il_morph.runs.processes import make_folder
 from il_morph.runs.spec import Job, Task
 
 
@@ -65,12 +68,28 @@ class Plan:
     def data_path(self, pattern: str, setting: str, language: str, fold: str) -> str:
         return str(self.selection.data / self.table.data_file(pattern, setting, language, fold))
 
+    def train_path(self, setting: str, language: str, fold: str) -> str:
+        """The training data, or a part of it that is written beside the results."""
+        path = self.data_path(self.table.train, setting, language, fold)
+        return str(self.selection.results.thinned(setting, path)) if setting in self.table.thinned else path
+
+    def write_thinned(self) -> None:
+        """The parts of training data that some settings are trained on: every n-th line, from the first."""
+        chosen = self.selection
+        for setting, fold, language in itertools.product(chosen.settings, chosen.folds or [""], chosen.languages):
+            if setting in self.table.thinned:
+                lines = read_bytes(self.data_path(self.table.train, setting, language, fold)).splitlines(keepends=True)
+                path = Path(self.train_path(setting, language, fold))
+                make_folder(path.parent)
+                write_atomically(path, b"".join(lines[::self.table.thinned[setting]]))
+
     def _task(self, system: System, language: str, fold: str, seed: str) -> Task:
         """What the table asks for, unless TRAIN-OPTIONS ask for something else."""
         chosen = self.selection
-        train, dev, test = (self.data_path(pattern, system.setting, language, fold)
-                            for pattern in (self.table.train, self.table.dev, self.table.test))
-        asked = {**asked_in(system.options), **asked_in(self.table.format), "epochs": system.epochs,
+        train = self.train_path(system.setting, language, fold)
+        dev, test = (self.data_path(pattern, system.setting, language, fold)
+                     for pattern in (self.table.dev, self.table.test))
+        asked = {**asked_in(system.options), **asked_in(self.table.format_of(language)), "epochs": system.epochs,
                  "patience": system.patience, "dynet_seed": seed, "test_path": test}
         if chosen.engine and not system.engine:
             asked["engine"] = chosen.engine
@@ -83,8 +102,8 @@ class Plan:
 
 
 def asked_in(flags: str) -> dict[str, Any]:
-    """What the facts of a table ask for: `--model=ha --align-cls`."""
-    words = [flag[len("--"):].partition("=") for flag in flags.split()]
+    """What the facts of a table ask for: `--model=ha --align-cls`; quotes as in a shell."""
+    words = [flag[len("--"):].partition("=") for flag in shlex.split(flags)]
     return {name.replace("-", "_"): value if equals else True for name, equals, value in words}
 
 

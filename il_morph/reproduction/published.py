@@ -9,12 +9,14 @@ from il_morph.files import PathLike
 from il_morph.reproduction.paper_tables import EXPERIMENTS, NONE, PaperTable, lines_of
 from il_morph.reproduction.run_list import figure
 
-COLUMNS = ("setting", "system", "kind", "language", "fold", "accuracy", "sd")
+PLACE = ("setting", "system", "kind", "language", "fold")
+COLUMNS = (*PLACE, "accuracy", "sd")
 VOTE, SINGLE = "ensemble", "single"
 
 
 class PublishedFigure(NamedTuple):
-    """An accuracy in percent, and the standard deviation of the single models if they were published."""
+    """An accuracy in percent, or what else the table measures, and the standard deviation of the single models if they
+    were published."""
 
     accuracy: float
     sd: Optional[float]
@@ -46,17 +48,19 @@ def load_published(table: PaperTable, path: Optional[PathLike] = None) -> Publis
     """The published figures of a table, or those in another file with the same columns."""
     path = path or EXPERIMENTS / table.name / "published.tsv"
     header, *lines = [line.split("\t") for line in lines_of(path)] or [[]]
-    if header != list(COLUMNS):
-        raise InputError(f"{path} does not have the columns {', '.join(COLUMNS)}")
+    columns = [*PLACE, table.measure.name, "sd"]
+    if header != columns:
+        raise InputError(f"{path} does not have the columns {', '.join(columns)}")
     figures: dict[tuple[str, ...], PublishedFigure] = {}
     for number, line in enumerate(lines, start=2):
         try:
             *place, accuracy, sd = line
             value, deviation = figure(accuracy), figure(sd)
         except ValueError:
-            raise InputError(f"{path}, line {number}: accuracy or sd is not a number") from None
-        if len(place) != len(COLUMNS) - 2 or place[2] not in (VOTE, SINGLE) or value is None:
-            raise InputError(f"{path}, line {number}: kind is neither {SINGLE} nor {VOTE}, or the accuracy is missing")
+            raise InputError(f"{path}, line {number}: {table.measure.name} or sd is not a number") from None
+        if len(place) != len(PLACE) or place[2] not in (VOTE, SINGLE) or value is None:
+            raise InputError(f"{path}, line {number}: kind is neither {SINGLE} nor {VOTE}, or the "
+                             f"{table.measure.name} is missing")
         if tuple(place) in figures:
             raise InputError(f"{path}, line {number}: repeats a line above; delete one of them")
         figures[tuple(place)] = PublishedFigure(value, deviation)

@@ -8,13 +8,13 @@ from typing import Optional
 from il_morph.reproduction.blocks import Block, Caption, Grid, Remarks
 from il_morph.reproduction.cells import (
     FOLDS,
-    MEASURE,
     MISSING,
     NOTHING,
     PARTIAL,
     difference,
     exact,
     listed,
+    measure,
     names,
     number,
     plus_minus,
@@ -35,14 +35,15 @@ def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -
     """The paper's table, then a line for each system of ours; those that are not in the paper come last."""
     own = scored(runs)
     lines = _lines(table, language_figures(table, published, own), table.summaries)
-    blocks: list[Block] = [table.title, MEASURE, Caption("The paper"), _paper_grid(table), *_notes(table)]
+    blocks: list[Block] = [table.title, measure(table), Caption(table.source[0].upper() + table.source[1:]),
+                           _paper_grid(table), *_notes(table)]
     if not lines:
         return [*blocks, NOTHING]
     for column in table.summaries:
         where = f", {column}" if len(table.summaries) > 1 else ""
         inside, outside = _split(table, [line for line in lines if line.column == column])
         blocks += [Caption(f"Ours{where}"), _system_grid(table, inside)] if inside else []
-        blocks += [Caption(f"Ours, not in the paper{where}"),
+        blocks += [Caption(f"Ours, not in {table.source}{where}"),
                    _other_grid(table, outside, variants(table, own))] if outside else []
     return [*blocks, Remarks(list(_remarks(table, lines)))]
 
@@ -149,7 +150,7 @@ def _remarks(table: PaperTable, lines: Sequence[TableLine]) -> Iterator[str]:
                "all languages share; next to it the published single models of the same languages.")
     else:
         yield "sd: standard deviation over the folds and seeds that all languages share."
-    yield "runs: ours out of the paper's."
+    yield f"runs: ours out of {table.source}'s."
     if any(line.reported and not line.complete for line in lines):
         yield f"{PARTIAL} partial: some runs are missing."
     found: dict[str, list[str]] = {}
@@ -180,7 +181,7 @@ def _coverage_remarks(table: PaperTable, reported: MeanFigure, groups: int) -> I
     smaller = [f"{each.language} ({vote.voters})" for each in reported.figures for vote in each.votes
                if vote.voters < len(table.seeds)]
     if smaller:
-        yield f"fewer than the paper's {len(table.seeds)} voted in {names(smaller)}."
+        yield f"fewer than {table.source}'s {len(table.seeds)} voted in {names(smaller)}."
     if reported.other_folds:
         yield (f"ours are fold {names(reported.other_folds)} of {len(table.folds)}, the published figures are means "
                "over all folds; folds differ in how hard they are.")
@@ -250,8 +251,8 @@ def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) ->
                 rows.append(_all_row(table, line, "single models", line.singles))
             else:
                 waiting.append(f"{_all_name(table, line)} {table.row(line.model)}")
-    legend = [f"{MEASURE} Published: on the same languages. Difference: ours minus published, ± standard error over "
-              "languages. Runs: ours out of the paper's."]
+    legend = ["Test accuracy in percent, beam 4. Published: on the same languages. Difference: ours minus published, ± "
+              "standard error over languages. Runs: ours out of the paper's."]
     legend += ["[f] ours cover some of the folds, the published figures are means over all."] if other_folds else []
     if waiting:
         legend.append(f"Not shown, because ours are single models and the published figures votes: {names(waiting)}.")
@@ -261,7 +262,8 @@ def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) ->
 
 def _all_row(table: PaperTable, line: TableLine, figure: str, mean: MeanFigure) -> list[str]:
     folds = " [f]" if mean.other_folds else ""
-    return [_all_name(table, line), table.row(line.model), figure + folds, number(mean.ours),
+    other = f", {table.measure.name}" if table.measure.name != "accuracy" else ""
+    return [_all_name(table, line), table.row(line.model), figure + other + folds, number(mean.ours),
             number(mean.published), difference(mean), f"{len(mean.figures)} of {line.groups}",
             f"{line.runs} of {line.expected}"]
 
