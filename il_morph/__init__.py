@@ -64,7 +64,7 @@ def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> 
 
 
 def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Optional[str] = None, *,
-          seeds: Numbers = None, jobs: Optional[int] = None,
+          seeds: Numbers = None, folds: Optional[int] = None, jobs: Optional[int] = None,
           test_path: Optional[PathLike] = None, reload_path: Optional[PathLike] = None, force: Optional[bool] = None,
           verbose: Optional[int] = None, engine: Optional[str] = None, dynet_seed: Optional[int] = None,
           dynet_mem: Optional[int] = None, dynet_autobatch: Optional[int] = None,
@@ -105,7 +105,8 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
 
     Arguments are called like the flags, with `_` for `-`, and `il-morph train --help` explains them. What is None is
     left to `model`, a preset (CA-R if not given), or to its default. `pos_emb=False` is --no-pos-emb, `aligner="cls"`
-    is --align-cls. `seeds="1-5"`, or a list or range of them, gives several models that vote, `jobs` at a time.
+    is --align-cls. `seeds="1-5"`, or a list or range of them, gives several models that vote, `jobs` at a time;
+    `folds=5`, with `dev=None`, one for each part of the file (cross-validation).
     Bars and log lines are shown as the command shows them; with `verbose=False` there are none.
     """
     asked = {**locals(), **others}

@@ -161,7 +161,7 @@ def test_help_and_type_checkers_know_every_argument():
     parameters = dict(inspect.signature(il_morph.train).parameters)
     others = parameters.pop("others")
     assert (others.kind, others.annotation) == (others.VAR_KEYWORD, "NoReturn"), "a misspelt argument is a type error"
-    assert set(parameters) == {"train", "dev", "results", *DECLARED, "seeds", "jobs",
+    assert set(parameters) == {"train", "dev", "results", *DECLARED, "seeds", "folds", "jobs",
                                "align_smart", "align_cls", "align_dumb"}
     assert {each.default for name, each in parameters.items() if name not in ("train", "dev", "results")} == {None}
     kinds = {bool: "Optional[bool]", int: "Optional[int]", float: "Optional[float]", str: "Optional[str]",

@@ -32,7 +32,7 @@ OTHER_VALUES = {
     "--input-separator": " ", "--output-separator": "|", "--task": "inflect", "--conllu-features": "upos",
     "--augment": "5,2@3",
 }
-OF_SEEDS = {"--seeds", "--jobs"}  # tested in test_seeds.py
+OF_SEEDS = {"--seeds", "--folds", "--jobs"}  # tested in test_seeds.py and test_small_data.py
 
 
 @pytest.fixture
@@ -312,7 +312,7 @@ def test_epochs(known):
 def test_patience(train, caplog):
     """ADAM takes small steps: the dev accuracy stays 0."""
     caplog.set_level("INFO")
-    run = train("--optimization=ADAM", "--epochs=9", "--patience=2")
+    run = train("--optimization=ADAM", "--epochs=9", "--patience=2", "--pick-ties=earlier")
     assert {row["dev_accuracy"] for row in run.log} == {"0.0000"}
     assert len(run.log) == 3
     assert run.stats["training"]["best_epoch"] == 0
@@ -320,7 +320,7 @@ def test_patience(train, caplog):
 
 
 def test_pick_loss(known):
-    by_accuracy, by_loss = known("--epochs=3"), known("--epochs=3", "--pick-loss")
+    by_accuracy, by_loss = known("--epochs=3", "--pick-ties=earlier"), known("--epochs=3", "--pick-loss")
     assert by_accuracy.losses == by_loss.losses
     assert {row["dev_loss"] for row in by_accuracy.log} == {"NA"}
     losses = [float(row["dev_loss"]) for row in by_loss.log]

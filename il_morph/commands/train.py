@@ -26,7 +26,9 @@ by default: --no-pos-emb. RESULTS-PATH gets f.model, f.log, f.stats, f.greedy.{d
 f.beam4.{dev,test}.predictions and an .eval beside each, and the parts of FILE.
 
 Options:
-  --jobs=N                  with --seeds: trainings at a time (default the number of cores)
+  --folds=N                 cross-validation for little data: FILE is cut into N parts, and each in turn is the dev data
+                            of a model in RESULTS-PATH/1 and so on; RESULTS-PATH gets the mean, and the models vote
+  --jobs=N                  with --seeds or --folds: trainings at a time (default the number of cores)
   --reload-path=PATH        start from this f.model (or results folder), with its network settings
   --force                   overwrite the results of a finished run
   --mode=MODE               il (imitation learning), mle (gold sequences of an aligner), mrt (minimum risk), rl
@@ -97,7 +99,8 @@ Training:
   --patience=N              stop after N epochs without improvement, not counting the model of --reload-path
                             (default 10)
   --pick-loss               keep the model with the lowest dev loss instead of the highest dev accuracy
-  --pick-ties=NAME          of equally good epochs keep the earlier or the later one (default earlier)
+  --pick-ties=NAME          of epochs with the same dev accuracy keep the earlier or the later one, or the one with the
+                            lower dev loss: loss, which is taken if dev has fewer than 50 lines (default earlier)
   --trials=N                train N times from different seeds and keep the model that is best on dev data (default 1)
   --sample-order=NAME       shuffled in each epoch, or length: short inputs first (default shuffled)
   --batch-size=N            samples per update (default 1)
@@ -160,10 +163,11 @@ from typing import Any
 
 from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments, refuse_empty, usage_error
 from il_morph.runs.asked import make_spec, seeds_of
+from il_morph.runs.folds import MOST_FOLDS
 from il_morph.runs.seeds import carry_out
 from il_morph.runs.spec import RunSpec
 
-OF_ALL_SEEDS = {"--seeds", "--jobs"}  # about several runs, all others about each of them
+OF_ALL_SEEDS = {"--seeds", "--folds", "--jobs"}  # about several runs, all others about each of them
 
 
 def run(argv: list[str]) -> int:
@@ -173,7 +177,8 @@ def run(argv: list[str]) -> int:
                                    "folder: give that, too")
     jobs = optional(integer, args, "--jobs", None, 1)
     seeds = None if args["--seeds"] is None else seeds_of(args["--seeds"])
-    return carry_out(spec_of(args), seeds, jobs, ["il-morph", *argv])
+    folds = optional(integer, args, "--folds", None, 2, MOST_FOLDS)
+    return carry_out(spec_of(args), seeds, jobs, ["il-morph", *argv], folds)
 
 
 def spec_of(args: Arguments) -> RunSpec:

@@ -23,6 +23,7 @@ MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
 WIDEST = 10_000  # vectors
 SEPARATORS = ("input_separator", "output_separator", "boundary")  # in the order of `Separators`
+BY_LOSS = "loss"  # of --pick-ties
 CONSTANT, WARMUP_DECAY, PLATEAU = LR_SCHEDULES = ("constant", "warmup-decay", "plateau")
 FIRST, ALL = "first", "all"  # prefixes of the target that the expert goes on from
 UNIT, LEARNT = "unit", "learnt"  # costs of its actions
@@ -119,7 +120,7 @@ class TrainingSettings:
     epochs: int = between(50, 1, MOST_EPOCHS)
     patience: int = between(10, 1, MOST_EPOCHS)
     pick_loss: bool = False
-    pick_ties: str = one_of(("earlier", "later"))
+    pick_ties: str = one_of(("earlier", "later", BY_LOSS))
     mle_loss: str = one_of(("mean", "sum"))
     sample_order: str = one_of(("shuffled", "length"))
     trials: int = between(1, 1, 1000)

@@ -63,7 +63,7 @@ def renamed(name: str, value: Any) -> tuple[str, Any]:
         return "aligner", aligner if value is not None and switch(name, value) else None
     if opposite in SWITCHES:
         return opposite, None if value is None else not switch(name, value)
-    similar = difflib.get_close_matches(name, [*DECLARED, "seeds", "jobs"], n=1)
+    similar = difflib.get_close_matches(name, [*DECLARED, "seeds", "folds", "jobs"], n=1)
     raise InputError(f"{name}: {f'did you mean {similar[0]}?' if similar else 'there is no such argument'}")
 
 

@@ -27,6 +27,7 @@ from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
 from il_morph.runs.results_folder import KERNELS, ResultsFolder
 from il_morph.runs.rules import check_reloaded, check_spec, checked_engine
+from il_morph.runs.small_data import warn_of_small_data, with_rule_for_ties
 from il_morph.runs.spec import RunSpec, flag
 from il_morph.training.augmentation import Augmentation
 from il_morph.training.checkpoint import LOG_COLUMNS, Checkpoint, load_checkpoint, save_checkpoint
@@ -55,7 +56,7 @@ class Prepared:
 def run(spec: RunSpec, command: Sequence[str] = ()) -> None:
     """Train, or evaluate, and write the results. `command` is recorded for people; without one it is made."""
     prepared, command = prepare(spec), command or ["il-morph", *spec.argv()]
-    if spec.training.mode == "eval":
+    if prepared.spec.training.mode == "eval":
         _evaluate(prepared, command)
     else:
         _train(prepared, command)
@@ -67,7 +68,8 @@ def prepare(spec: RunSpec) -> Prepared:
     if reloaded:
         check_reloaded(spec, reloaded.vocabulary.settings)
     parts, split = _read(spec, reloaded)
-    spec = _for_data(spec, parts)
+    spec = with_rule_for_ties(_for_data(spec, parts), parts)
+    warn_of_small_data(spec, parts)
     settings = reloaded.vocabulary.settings if reloaded else _settings(spec, parts)
     engine = checked_engine(spec, settings)
     vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(settings, parts)

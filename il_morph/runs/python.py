@@ -12,6 +12,7 @@ from il_morph.bars import hidden
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.runs.asked import DECLARED, SWITCHES, make_spec, seeds_of
+from il_morph.runs.folds import MOST_FOLDS
 from il_morph.runs.seeds import carry_out
 from il_morph.values import integer
 
@@ -19,16 +20,18 @@ FLAG = re.compile(r'(?<![\w/.-])--([a-z]\w*(?:-\w+)*)(?:=("[^"]*"|[^\s:;()]*[^\s
                   r'|(?<![\w/.-])(FILE|(TRAIN|DEV|RESULTS)-PATH)(?![\w/.-])')
 ALIGNERS = {"align_smart", "align_cls", "align_dumb"}
 PACKAGE = __name__.split(".")[0]
-NAMES = {*DECLARED, *ALIGNERS, "seeds", "jobs"}
+OF_SEVERAL = ("seeds", "folds", "jobs")
+NAMES = {*DECLARED, *ALIGNERS, *OF_SEVERAL}
 
 
 def train_as_asked(train: PathLike, dev: Optional[PathLike], results: PathLike, asked: Mapping[str, Any]) -> None:
     """Train what the arguments of `il_morph.train` ask for."""
     train, dev, results = map(no_flag, (train, dev, results))
-    spec = make_spec(train, dev, results, {name: asked[name] for name in asked if name not in ("seeds", "jobs")})
+    spec = make_spec(train, dev, results, {name: asked[name] for name in asked if name not in OF_SEVERAL})
     seeds = None if asked["seeds"] is None else seeds_of(asked["seeds"])
     jobs = None if asked["jobs"] is None else integer("--jobs", asked["jobs"], 1)
-    if carry_out(spec, seeds, jobs):
+    folds = None if asked["folds"] is None else integer("--folds", asked["folds"], 2, MOST_FOLDS)
+    if carry_out(spec, seeds, jobs, folds=folds):
         raise InputError(f"not all trainings in {results} have ended well: see the train.log of each")
 
 

@@ -1,6 +1,9 @@
 """What is allowed: every rule about a run that takes more than one value, asked before anything is built."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Optional
+
 from il_morph.data.formats import format_named
 from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
@@ -33,6 +36,17 @@ def check_seeds(spec: RunSpec) -> None:
         raise InputError("--seeds trains models, --mode=eval does not: leave out one of them")
     if STREAM in (spec.dev, spec.test_path) or (spec.train == STREAM and spec.dev is not None):
         raise InputError("--seeds: several trainings cannot read the standard input: give the path of a file instead "
+                         f"of {STREAM}")
+
+
+def check_folds(spec: RunSpec, seeds: Optional[Sequence[int]]) -> None:
+    """Cross-validation cuts one file itself."""
+    if seeds is not None:
+        raise InputError("--folds and --seeds exclude each other: give one of them")
+    if spec.dev is not None:
+        raise InputError("--folds cuts one file into training and development data: give FILE and RESULTS-PATH alone")
+    if STREAM in (spec.train, spec.test_path):
+        raise InputError("--folds: several trainings cannot read the standard input: give the path of a file instead "
                          f"of {STREAM}")
 
 

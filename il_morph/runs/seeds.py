@@ -1,4 +1,4 @@
-"""`il-morph train --seeds`: a model for each seed, each in a process of its own; their vote, mean and deviation."""
+"""`il-morph train --seeds` and `--folds`: several models, each in a process of its own; vote, mean and deviation."""
 from __future__ import annotations
 
 import hashlib
@@ -8,7 +8,7 @@ import os
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from il_morph.bars import are_hidden
 from il_morph.data.formats import Parts, Sample
@@ -18,29 +18,37 @@ from il_morph.files import read_regular, write_atomically
 from il_morph.run_folder import RunFolder, search_name
 from il_morph.runs.asked import make_spec
 from il_morph.runs.experiment import Prepared, prepare, run
+from il_morph.runs.folds import fold_task, split_into_folds
 from il_morph.runs.locks import require_locks
 from il_morph.runs.processes import forget, make_folder
 from il_morph.runs.records import accuracy_of
-from il_morph.runs.rules import check_seeds, check_spec
+from il_morph.runs.rules import check_folds, check_seeds, check_spec
 from il_morph.runs.spec import RunSpec, Task
 from il_morph.runs.unused_settings import unused
 from il_morph.runs.votes import write_vote
 from il_morph.runs.workers import train_jobs
 
+OF_FOLDS = "Each fold's accuracy is on the lines that chose its best epoch; new words will be a little worse.\n"
+
 log = logging.getLogger(__name__)
 
 
-def carry_out(spec: RunSpec, seeds: Optional[Sequence[int]], jobs: Optional[int], command: Sequence[str] = ()) -> int:
-    """Train one model, or one for each seed; the exit code."""
+def carry_out(spec: RunSpec, seeds: Optional[Sequence[int]], jobs: Optional[int], command: Sequence[str] = (),
+              folds: Optional[int] = None) -> int:
+    """Train one model, or one for each seed or fold; the exit code."""
     check_spec(spec)
+    if folds is not None:
+        check_folds(spec, seeds)
     if seeds is not None:
         check_seeds(spec)
     for remark in unused(spec):
         log.warning("%s", remark)
     if seeds is not None:
         return train_seeds(spec, seeds, jobs)
+    if folds is not None:
+        return train_folds(spec, folds, jobs)
     if jobs:
-        raise InputError("--jobs is about several trainings: say which with --seeds, or leave it out")
+        raise InputError("--jobs is about several trainings: say which with --seeds or --folds, or leave it out")
     run(spec, command)
     return 0
 
@@ -52,10 +60,31 @@ def train_seeds(spec: RunSpec, seeds: Sequence[int], jobs: Optional[int]) -> int
     take_folder(prepared, root, tasks)
     if prepared.split:
         prepared.split.write()
+    return train_tasks(tasks, jobs, lambda: summary_of(root, tasks, prepared.parts), root)
+
+
+def train_folds(spec: RunSpec, folds: int, jobs: Optional[int]) -> int:
+    """Cross-validation: a model for each part of the file, which is the development data of that model alone."""
+    prepared, root = prepare(spec), RunFolder(os.path.abspath(spec.results))
+    assert prepared.split is not None, "one file is split"
+    files = split_into_folds(prepared.split, root, folds)
+    tasks = [fold_task(prepared, file, root, number) for number, file in enumerate(files, start=1)]
+    for file in files:
+        file.refuse_others(spec.force)
+    take_folder(prepared, root, tasks, folds)
+    for file in files:
+        make_folder(file.targets["dev"].parent)
+        file.write()
+    return train_tasks(tasks, jobs, lambda: summary_of_folds(root, tasks, prepared), root)
+
+
+def train_tasks(tasks: Sequence[Task], jobs: Optional[int], summarise: Callable[[], dict[str, Any]],
+                root: RunFolder) -> int:
+    """Train what is not finished; then write and show the summary."""
     code = train_jobs([[task] for task in tasks if not task.folder.finished],
                       [task for task in tasks if task.folder.finished], jobs)
     if not code:
-        summary = summary_of(root, tasks, prepared.parts)
+        summary = summarise()
         write_atomically(root.summary("json"), json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
         write_atomically(root.summary("txt"), as_text(summary))
         if not are_hidden():
@@ -73,9 +102,10 @@ def seed_task(prepared: Prepared, root: RunFolder, seed: int) -> Task:
     return Task(spec, f"seed {seed}", "seed")
 
 
-def take_folder(prepared: Prepared, root: RunFolder, tasks: Sequence[Task]) -> None:
+def take_folder(prepared: Prepared, root: RunFolder, tasks: Sequence[Task], folds: Optional[int] = None) -> None:
     """Refuse a folder with other runs, or empty it with --force; then say what is in it."""
     force, identity = prepared.spec.force, identity_of(prepared.spec, prepared.parts)
+    identity |= {} if folds is None else {"folds": folds, "seed": tasks[0].spec.dynet_seed}
     refuse_run_of_its_own(root)
     refuse_links(tasks)
     others = other_seeds(root, identity, [int(task.folder.path.name) for task in tasks])
@@ -129,6 +159,8 @@ def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int])
         recorded = json.loads(read_regular(root.seeds_identity))
         recorded["flags"] = in_normal_form(recorded["flags"])
         different = next((name for name in ("data", "flags") if recorded[name] != identity[name]), None)
+        different = different or next((name for name in ("folds", "seed") if recorded.get(name) != identity.get(name)),
+                                      None)
     except (ValueError, KeyError, TypeError, AttributeError, InputError):
         different = "record"
     if different:
@@ -160,9 +192,25 @@ def summary_of(root: RunFolder, tasks: Sequence[Task], parts: Parts) -> dict[str
                                separators=parts.separators)
             if voted is not None:
                 accuracies = {seed: accuracy_of(folder, name) for seed, folder in folders.items()}
-                scores[name] = {"seeds": accuracies, "vote": voted, "mean": statistics.fmean(accuracies.values()),
-                                "sd": statistics.stdev(accuracies.values()) if len(accuracies) > 1 else None}
+                scores[name] = {"seeds": accuracies, "vote": voted, **spread_of(accuracies)}
     return {"seeds": [int(seed) for seed in folders], "scores": scores}
+
+
+def summary_of_folds(root: RunFolder, tasks: Sequence[Task], prepared: Prepared) -> dict[str, Any]:
+    """Accuracies of each fold on its own development data, mean and standard deviation; of test data also the vote."""
+    folders = {task.folder.path.name: task.folder for task in tasks}
+    tested = summary_of(root, tasks, replace(prepared.parts, dev=[], test=prepared.parts.test
+                                             if prepared.spec.test_path else None))
+    scores = {}
+    for search in [search_name(width) for width in (1, *tasks[0].spec.training.beam_widths)]:
+        accuracies = {fold: accuracy_of(folder, f"{search}.dev") for fold, folder in folders.items()}
+        scores[f"{search}.dev"] = {"seeds": accuracies, **spread_of(accuracies)}
+    return {"folds": len(tasks), "seeds": tested["seeds"], "scores": {**scores, **tested["scores"]}}
+
+
+def spread_of(accuracies: dict[str, float]) -> dict[str, Optional[float]]:
+    return {"mean": statistics.fmean(accuracies.values()),
+            "sd": statistics.stdev(accuracies.values()) if len(accuracies) > 1 else None}
 
 
 def gold_of(samples: Sequence[Sample]) -> Optional[list[Entry]]:
@@ -175,11 +223,12 @@ def gold_of(samples: Sequence[Sample]) -> Optional[list[Entry]]:
 
 def as_text(summary: dict[str, Any]) -> str:
     scores: dict[str, dict[str, Any]] = summary["scores"]
-    rows = [["accuracy", *scores]]
-    rows += [[f"seed {seed}", *(f"{each['seeds'][str(seed)]:.2f}" for each in scores.values())]
+    rows, what = [["accuracy", *scores]], "fold" if "folds" in summary else "seed"
+    rows += [[f"{what} {seed}", *(f"{each['seeds'][str(seed)]:.2f}" for each in scores.values())]
              for seed in summary["seeds"]]
     rows += [["mean ± sd", *(f"{each['mean']:.2f}" + ("" if each["sd"] is None else f" ± {each['sd']:.2f}")
                              for each in scores.values())],
-             ["vote", *(f"{each['vote']:.2f}" for each in scores.values())]]
+             ["vote", *(f"{each['vote']:.2f}" if "vote" in each else "–" for each in scores.values())]]
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return "".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) + "\n" for row in rows)
+    text = "".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) + "\n" for row in rows)
+    return text + (OF_FOLDS if "folds" in summary else "")

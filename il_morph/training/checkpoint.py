@@ -164,7 +164,7 @@ def check_header(header: dict[str, Any]) -> None:
 def read_epoch(fields: dict[str, Any]) -> Epoch:
     epoch = Epoch(**fields)
     numbers = [epoch.seconds, epoch.train_accuracy, epoch.dev_accuracy]
-    numbers += [loss for loss in (epoch.loss, epoch.dev_loss) if loss is not None]
+    numbers += [loss for loss in (epoch.loss, epoch.dev_loss, epoch.tie_loss) if loss is not None]
     if type(epoch.epoch) is not int or not all(isinstance(number, (int, float)) for number in numbers):
         raise ValueError("an epoch of it has no numbers")
     return epoch

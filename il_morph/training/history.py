@@ -18,6 +18,7 @@ class Epoch:
     train_accuracy: float
     dev_accuracy: float
     dev_loss: Optional[float] = None
+    tie_loss: Optional[float] = None  # the dev loss, where it only decides between equal accuracies
 
     START = -1  # the epoch that stands for the model a training starts from
     COLUMNS = ("epoch", "seconds", "loss", "train_accuracy", "dev_accuracy", "dev_loss")
@@ -27,11 +28,14 @@ class Epoch:
         return ["NA" if v is None else f"{v:.4f}" if isinstance(v, float) else str(v) for v in values]
 
     def is_better_than(self, best: Optional[Epoch]) -> bool:
-        """By the dev loss where it is taken (`--pick-loss`), else by the dev accuracy."""
+        """By the dev loss where it is taken (`--pick-loss`), else by the dev accuracy; with `--pick-ties=loss` the dev
+        loss decides between equal accuracies."""
         if best is None:
             return True
         if self.dev_loss is not None and best.dev_loss is not None:
             return self.dev_loss < best.dev_loss
+        if self.dev_accuracy == best.dev_accuracy and self.tie_loss is not None and best.tie_loss is not None:
+            return self.tie_loss < best.tie_loss
         return self.dev_accuracy > best.dev_accuracy
 
 

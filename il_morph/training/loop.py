@@ -13,7 +13,7 @@ from il_morph.bars import bar, epochs_bar
 from il_morph.errors import InputError
 from il_morph.model.architectures import inference_of
 from il_morph.model.search import SearchModel, TooLarge
-from il_morph.model.settings import TrainingSettings
+from il_morph.model.settings import BY_LOSS, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.augmentation import Augmentation
 from il_morph.training.dev_loss import Teacher, mean_loss, producible
@@ -91,6 +91,11 @@ class TrainingLoop:
             raise diverged(max(number, 0), str(error)) from error
         if self.settings.pick_loss:
             epoch.dev_loss = self._dev_loss(inference)
+            if epoch.dev_loss is None:
+                raise InputError("--pick-loss: no dev output consists of characters seen in training; "
+                                 "use another dev file or leave out --pick-loss")
+        elif self.settings.pick_ties == BY_LOSS:
+            epoch.tie_loss = self._dev_loss(inference)
         epoch.seconds = time.monotonic() - started
         return epoch, weights
 
@@ -128,9 +133,9 @@ class TrainingLoop:
                          symbols.output(output), symbols.output(sample.target))
         return 100.0 * sum(correct) / len(correct)
 
-    def _dev_loss(self, inference: SearchModel) -> float:
+    def _dev_loss(self, inference: SearchModel) -> Optional[float]:
+        """None if no dev output can be written."""
         dev = producible(self.dev, self.vocabulary)
         if not dev:
-            raise InputError("--pick-loss: no dev output consists of characters seen in training; "
-                             "use another dev file or leave out --pick-loss")
+            return None
         return mean_loss(inference, dev, self.teachers(dev), self.settings.decbatch_size)
