@@ -406,6 +406,7 @@ def test_products_have_one_thread_while_a_predictor_works():
     pytest.importorskip("threadpoolctl")
     from threadpoolctl import threadpool_limits
 
+    threads.libraries.cache_clear()  # another test may have loaded one more
     with threadpool_limits(2, user_api="blas"):
         before = threads_now()
         with threads.one_thread():
@@ -420,6 +421,7 @@ def test_only_the_call_that_sets_the_limit_takes_it_away():
     pytest.importorskip("threadpoolctl")
     from threadpoolctl import threadpool_limits
 
+    threads.libraries.cache_clear()  # another test may have loaded one more
     def work():
         with threads.one_thread():
             inside.set()
