@@ -49,6 +49,25 @@ def test_swapped_sides_have_the_opposite_sign(sides, capsys):
     assert (single["above"], single["below"]) == ("1", "2")
 
 
+def test_the_languages_one_by_one_come_with_the_largest_loss_first(sides, capsys):
+    done = run_script(capsys, "against", "sigmorphon2016", *sides, "--by-language", "--format=markdown")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| task1 | CA-D | single models |")]
+    assert lines[1:] == ["| task1 | CA-D | single models | german | 1 | 93.0 | 90.0 | -3.0 |",
+                         "| task1 | CA-D | single models | turkish | 1 | 79.0 | 80.0 | +1.0 |",
+                         "| task1 | CA-D | single models | russian | 2 | 91.0 | 93.0 | +2.0 |"]
+
+
+@pytest.mark.parametrize("languages, number", [
+    ("german", 1), ("german,russian", 2), ("!german", 2), ("!german,russian", 1)])
+def test_languages_can_be_chosen_or_left_out(sides, capsys, languages, number):
+    assert rows(capsys, *sides, f"--languages={languages}")[0]["languages (and folds)"] == str(number)
+
+
+def test_a_language_that_the_table_does_not_have_is_refused(sides, capsys):
+    done = run_script(capsys, "against", "sigmorphon2016", *sides, "--languages=german,klingon")
+    assert done.returncode and "'klingon' is no language of sigmorphon2016" in done.stderr
+
+
 def test_lists_of_runs_are_compared_too(sides, capsys, tmp_path):
     here, there = sides
     assert main(["table", "sigmorphon2016", str(there), f"--measured={tmp_path / 'there.tsv'}"]) == 0

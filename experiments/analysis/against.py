@@ -11,6 +11,8 @@ Arguments:
 
 Options:
   --models=x,y     only these models (by their names in the results folder)
+  --languages=x,y  only these languages; with a ! before the first one all others
+  --by-language    also a row for each language (and fold), the largest loss first
   --format=FORMAT  text, markdown or tsv [default: text]
   -h --help        show this
 """
@@ -33,6 +35,7 @@ from il_morph.reproduction.runs import Place, Run
 
 HEADER = ["setting", "system", "figure", "languages (and folds)", "runs", "there", "here", "difference",
           "standard error", "sd over languages", "above", "below", "p"]
+UNIT_HEADER = ["setting", "system", "figure", "language (and fold)", "runs", "there", "here", "difference"]
 TEXT = ("Runs with the same seeds on the same languages (and folds). Difference: here minus there, with its standard "
         "error over languages (and folds); p: the probability of as large a difference by chance, by Wilcoxon's "
         "signed-rank test (two-sided, exact).")
@@ -42,29 +45,58 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     args = docopt(__doc__, argv)
     table = load_table(args["NAME"])
     here = runs_of_models(read_runs(table, args["HERE"]), args["--models"], args["HERE"])
-    show(against(table, here, read_runs(table, args["THERE"])), args["--format"])
+    here = runs_of_languages(table, here, args["--languages"])
+    show(against(table, here, read_runs(table, args["THERE"]), args["--by-language"]), args["--format"])
 
 
-def against(table: PaperTable, here: Sequence[Run], there: Sequence[Run]) -> list[Block]:
+def runs_of_languages(table: PaperTable, runs: Sequence[Run], languages: Optional[str]) -> list[Run]:
+    """The runs on the languages that --languages names, or on all others."""
+    if languages is None:
+        return list(runs)
+    named = languages.lstrip("!").split(",")
+    for language in named:
+        if language not in table.languages:
+            raise InputError(f"--languages={languages}: {language!r} is no language of {table.name}")
+    return [run for run in runs if (run.language in named) != languages.startswith("!")]
+
+
+def against(table: PaperTable, here: Sequence[Run], there: Sequence[Run], by_language: bool = False) -> list[Block]:
     both = runs_frame(table, scored(here)).merge(runs_frame(table, scored(there)), on=[*Place._fields, "system"],
                                                  suffixes=("_here", "_there"))
     if both.empty:
         raise InputError("HERE and THERE have no run in common: no seed of a system on the same language")
     vote = both["voters_here"] > 1
-    rows = [row(setting, system, is_vote, own)
-            for (setting, system, is_vote), own in both.groupby(["setting", "system", vote], sort=False)]
+    groups = [(setting, system, is_vote, own)
+              for (setting, system, is_vote), own in both.groupby(["setting", "system", vote], sort=False)]
     title = f"{table.title}: {engines(both['engine_here'])} (here) against {engines(both['engine_there'])} (there)"
-    return [title, measure(table), TEXT, Grid(HEADER, rows)]
+    blocks: list[Block] = [title, measure(table), TEXT, Grid(HEADER, [row(*group) for group in groups])]
+    return blocks + [Grid(UNIT_HEADER, unit_rows(*group)) for group in groups if by_language]
 
 
 def row(setting: str, system: str, is_vote: bool, runs: pd.DataFrame) -> list[str]:
     """Means over languages (and folds) of means over seeds."""
-    units = runs.groupby(UNIT, sort=False)[["accuracy_here", "accuracy_there"]].mean()
-    here, there = units["accuracy_here"], units["accuracy_there"]
-    by = here - there
-    return [setting, system, "vote" if is_vote else "single models", str(len(units)), str(len(runs)),
+    units = means_of_seeds(runs)
+    here, there, by = units["accuracy_here"], units["accuracy_there"], units["difference"]
+    return [setting, system, figure(is_vote), str(len(units)), str(len(runs)),
             number(mean(there)), number(mean(here)), signed(mean(by), 2), number(by.sem(), 2), number(by.std(), 2),
             *above_below(by), probability(signed_rank_test(by))]
+
+
+def unit_rows(setting: str, system: str, is_vote: bool, runs: pd.DataFrame) -> list[list[str]]:
+    """A row for each language (and fold)."""
+    units, seeds = means_of_seeds(runs).sort_values("difference", kind="stable"), runs.groupby(UNIT).size()
+    return [[setting, system, figure(is_vote), language if fold == "-" else f"{language} {fold}",
+             str(seeds[language, fold]), number(there), number(here), signed(difference)]
+            for (language, fold), here, there, difference in units.itertuples()]
+
+
+def means_of_seeds(runs: pd.DataFrame) -> pd.DataFrame:
+    units = runs.groupby(UNIT, sort=False)[["accuracy_here", "accuracy_there"]].mean()
+    return units.assign(difference=units["accuracy_here"] - units["accuracy_there"])
+
+
+def figure(is_vote: bool) -> str:
+    return "vote" if is_vote else "single models"
 
 
 def engines(names: pd.Series) -> str:
