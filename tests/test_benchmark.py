@@ -56,7 +56,7 @@ def test_every_engine_trains_and_is_compared(printed):
 @pytest.mark.slow
 def test_batches_and_phases_are_measured(printed):
     for size in (1, 5, 32):
-        assert rows(printed, f"CA-D, batch size {size}", 2) == 1
+        assert rows(printed, f"CA-D, batch size {size}", 2) == rows(printed, f"CA-R, batch size {size}", 2) == 1
     assert rows(printed, "CA-[DR]", 6) == 2
 
 

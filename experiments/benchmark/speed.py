@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Callable, Optional, Union
 
@@ -157,10 +157,16 @@ class Bench:
         take_turns(of_all(going_on), self.train[:LONG_SAMPLES], range(done, 1 + last_epoch))
         return going_on
 
-    def batches(self, sizes: Sequence[int], epochs: int) -> dict[int, Cells]:
-        """CA-D by batch size; turns are whole epochs, so that all batches but the last of an epoch are full."""
-        rows = {size: {column: self.timed(column, CA_D, batch_size=size) for column in ENGINES if column != "dynet"}
-                for size in sizes}
+    def batches(self, sizes: Sequence[int], epochs: int) -> dict[str, Cells]:
+        """CA-D and CA-R by batch size; turns are whole epochs, so that all batches but the last of an epoch are full.
+
+        CA-R starts from a trained model: in large batches a new one learns so slowly that its roll-outs stay long.
+        """
+        starts = {"CA-D": (CA_D, self.weights), "CA-R": (CA_R, self.trained_weights())}
+        columns = [column for column in ENGINES if column != "dynet"]
+        rows = {f"{name}, batch size {size}": {
+            column: self.timed(column, replace(settings, batch_size=size), weights, size) for column in columns}
+            for name, (settings, weights) in starts.items() for size in sizes}
         take_turns(of_all(rows), self.train, range(1 + epochs), chunk=len(self.train))
         return rows
 
