@@ -33,14 +33,19 @@ class Usage:
 
 def run_command(*arguments: object) -> Usage:
     """`il-morph` with these arguments."""
+    return run_process([sys.executable, "-m", "il_morph", *map(str, arguments)])
+
+
+def run_process(command: list[str]) -> Usage:
+    """A program, with il_morph on its path."""
     started = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-m", "il_morph", *map(str, arguments)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(PROJECT)})
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               env={**os.environ, "PYTHONPATH": str(PROJECT)})
     errors = process.stderr.read().decode("utf-8", "replace")
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
     if status:
-        raise InputError(f"il-morph {arguments[0]} failed:\n{errors}")
+        raise InputError(f"{' '.join(command[:4])} failed:\n{errors}")
     unit = 1 if sys.platform == "darwin" else 1024
     return Usage(time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
 
