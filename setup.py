@@ -49,7 +49,7 @@ setup(
     extras_require={
         **EXTRAS,
         "plots": EXTRAS["report"],
-        "test": ["pytest", "pytest-xdist", "hypothesis", "selenium", "scikit-learn", "ruff",
+        "test": ["pytest", "pytest-xdist", "hypothesis", "selenium", "scikit-learn", "dask", "ruff",
                  'mypy>=2; python_version >= "3.10"', *EXTRAS["fast"], *EXTRAS["report"], *EXTRAS["experiments"]],
     },
     entry_points={"console_scripts": ["il-morph = il_morph.__main__:run"]},

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Numbers = Optional[Union[str, int, Iterable[int]]]  # "1-3" and "4,10" or [4, 10]
 
 __version__ = "3.0.0"
-__all__ = ["InputError", "Transducer", "evaluate", "explain", "load", "train"]
+__all__ = ["InputError", "Transducer", "evaluate", "explain", "load", "predict_conllu", "train"]
 
 
 def __getattr__(name: str) -> Any:
@@ -134,6 +134,29 @@ def explain(model: AnyPredictor, input: str, features: str = "", gold: Optional[
     sample = sample_for(model, text("input", input), text("features", features),
                         None if gold is None else text("gold", gold))
     return trace_best(model, sample, sample.output, beam_width)
+
+
+def predict_conllu(model: AnyPredictor, content: str, lexicon: Optional[str] = None, beam_width: int = 4) -> str:
+    """CoNLL-U, as a string, with the lemmas (or forms) of a model that was trained on a treebank.
+
+    It is what `il-morph predict` writes. `lexicon` is `"off"`, `"unanimous"` or `"frequent"`.
+    """
+    from il_morph.errors import InputError
+    from il_morph.model.answers import chosen_rule
+    from il_morph.model.lexicon import LEXICON_RULES
+    from il_morph.model.predictor import refuse_width
+    from il_morph.model.treebank_text import filled, read_words
+    from il_morph.runs.python import messages_in_python
+    from il_morph.values import text
+
+    if lexicon is not None and lexicon not in LEXICON_RULES:
+        raise InputError(f"lexicon takes one of {', '.join(LEXICON_RULES)}, not {lexicon!r}")
+    refuse_width("beam_width", beam_width, 0)
+    with messages_in_python({"lexicon"}):
+        data = read_words(text("content", content).encode("utf-8", "surrogatepass"), "the text", model)
+        if data is None:
+            raise InputError("the text is not CoNLL-U: give words with ten columns, and a model of a treebank")
+        return filled(model, data, chosen_rule(model, lexicon), beam_width)[0]
 
 
 def evaluate(gold: Union[PathLike, Iterable[Any]], predictions: Union[PathLike, Sequence[str]],

@@ -59,9 +59,9 @@ from il_morph.data.formats import Data, DataFormat, Sample, Treebank
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite
-from il_morph.model.answers import Answers
+from il_morph.model.answers import Answers, chosen_rule
 from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor, refuse_model_as_output
-from il_morph.model.lexicon import LEXICON_RULES, OFF, UNANIMOUS
+from il_morph.model.lexicon import LEXICON_RULES
 from il_morph.model.parallel import DecodingPool
 from il_morph.model.predictor import AnyPredictor, Prediction
 from il_morph.model.search import BEAM_WIDTH
@@ -151,20 +151,11 @@ def run(argv: list[str]) -> int:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
-    rule, jobs = lexicon_rule(args, predictor), optional(integer, args, "--jobs", 1, 1, MOST_JOBS)
+    rule = chosen_rule(predictor, optional(choice, args, "--lexicon", None, LEXICON_RULES))
+    jobs = optional(integer, args, "--jobs", 1, 1, MOST_JOBS)
     stream = DataStream(source, options_for(args, predictor))
     with DecodingPool(predictor, jobs) if jobs > 1 else nullcontext() as pool:
         answers = request.answers(predictor, rule, pool)
         answer(stream, target, predictor, partial(request.answered, answers), max(AT_ONCE, request.batch_size),
                partial(request.columns, answers), PIECES_AHEAD * (jobs - 1))
     return 0
-
-
-def lexicon_rule(args: Arguments, predictor: AnyPredictor) -> str:
-    """Which words are looked up."""
-    rule = optional(choice, args, "--lexicon", None, LEXICON_RULES)
-    if rule == OFF or rule is None and predictor.lexicon is None:
-        return OFF
-    if predictor.lexicon is None:
-        raise InputError(f"--lexicon={rule}: the model has no lexicon; train it on CoNLL-U or with --keep-lexicon")
-    return rule or UNANIMOUS

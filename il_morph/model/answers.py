@@ -8,12 +8,22 @@ from functools import cached_property, partial
 from typing import Callable, Optional, Union
 
 from il_morph.data.formats import Sample
-from il_morph.model.lexicon import OFF, Lexicon
+from il_morph.errors import InputError
+from il_morph.model.lexicon import OFF, UNANIMOUS, Lexicon
 from il_morph.model.parallel import DecodingPool, Ranked
 from il_morph.model.predictor import AnyPredictor, Prediction, up_to_mass
 
 MOST_REMEMBERED = 1 << 17  # different inputs; then the memory is emptied
 FROM_LEXICON = "(lexicon)"  # in the place of edits
+
+
+def chosen_rule(predictor: AnyPredictor, rule: Optional[str]) -> str:
+    """Which words are looked up: as somebody chose, or usually."""
+    if rule == OFF or rule is None and predictor.lexicon is None:
+        return OFF
+    if predictor.lexicon is None:
+        raise InputError(f"--lexicon={rule}: the model has no lexicon; train it on CoNLL-U or with --keep-lexicon")
+    return rule or UNANIMOUS
 
 
 @dataclass

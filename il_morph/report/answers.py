@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, Optional
 
 from il_morph.data.conllu import is_conllu
-from il_morph.data.encodings import split_lines
-from il_morph.data.formats import Data, ReadOptions, parse_data
-from il_morph.data.reading import reads_treebank
+from il_morph.data.formats import Data, parse_data
 from il_morph.errors import InputError
+from il_morph.model.answers import chosen_rule
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
+from il_morph.model.treebank_text import filled, read_words, reading_options
 from il_morph.report.characters import direction
 from il_morph.report.finished import short_names
-from il_morph.report.running_text import filled, lemmatizes_text, read_words, sentence
+from il_morph.report.sentence import lemmatized_sentence, lemmatizes_text
 from il_morph.report.trace import trace
 from il_morph.report.words import remarks, sample_for
 from il_morph.run_folder import RunFolder
@@ -79,17 +79,15 @@ class Answers:
     def file(self, question: Mapping[str, Any], content: bytes) -> dict[str, Any]:
         """Predictions for the lines of a file, in its columns."""
         predictor, name = self._predictor(question), _text(question, "name") or "the file"
-        options = ReadOptions(expected=predictor.vocabulary.format, because="the model was trained on",
-                              unicode=predictor.unicode, separators=predictor.separators)
-        is_treebank = reads_treebank(split_lines(content, name), name, options)
-        data = read_words(content, name, options) if is_treebank else parse_data(content, name, options)
+        words = read_words(content, name, predictor)
+        data = words or parse_data(content, name, reading_options(predictor))
         if len(data.samples) > MOST_LINES:
             raise InputError(f"{name} has {len(data.samples):,} lines, but the page takes at most {MOST_LINES:,}: use "
                              "`il-morph predict` for longer files")
         with self.turns:
-            text, outputs = filled(predictor, data) if is_treebank else _lines(predictor, data)
+            text, outputs = filled(predictor, words, chosen_rule(predictor, None)) if words else _lines(predictor, data)
         rows = list(zip(data.samples, outputs))
-        return {"predictions": text, "conllu": is_treebank,
+        return {"predictions": text, "conllu": bool(words),
                 "lines": len(rows), "read": data.description, "accuracy": _accuracy(data, outputs),
                 "remarks": [*data.warnings(), *predictor.warnings([data.samples])],
                 "preview": [[sample.input, sample.tag, output, sample.output] for sample, output in rows[:PREVIEW]]}
@@ -105,7 +103,7 @@ class Answers:
                                                                       for each in given)):
             raise InputError(f"features must be a list of strings and null, not {given!r}")
         with self.turns:
-            return sentence(predictor, text, given)
+            return lemmatized_sentence(predictor, text, given)
 
     def _predictor(self, question: Mapping[str, Any]) -> Predictor:
         name = _text(question, "model") or next(iter(self.predictors))

@@ -1,4 +1,4 @@
-"""Running text for a model of a treebank: a sentence, or the words of CoNLL-U."""
+"""A sentence for a model of a treebank."""
 from __future__ import annotations
 
 import unicodedata
@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Optional
 
-from il_morph.data.conllu import COLUMNS, FEATS, FORM, ID, LEMMA, NOTHING, UPOS, XPOS, conllu_block, output_column
+from il_morph.data.conllu import COLUMNS, FEATS, FORM, ID, LEMMA, NOTHING, UPOS, XPOS
 from il_morph.data.dataformat import LEMMATIZE
-from il_morph.data.formats import Data, ReadOptions, Treebank
-from il_morph.data.reading import words_of
+from il_morph.data.formats import Treebank
 from il_morph.errors import InputError
-from il_morph.model.answers import FROM_LEXICON, Answers
-from il_morph.model.lexicon import OFF, UNANIMOUS
+from il_morph.model.answers import FROM_LEXICON, Answers, chosen_rule
 from il_morph.model.predictor import AnyPredictor, Prediction, Predictor
 from il_morph.report.words import sample_for
 
@@ -25,27 +23,8 @@ def lemmatizes_text(predictor: AnyPredictor) -> bool:
     return isinstance(predictor.format, Treebank) and predictor.format.task == LEMMATIZE
 
 
-def answers_of(predictor: AnyPredictor) -> Answers:
-    return Answers(predictor, CANDIDATES, rule=OFF if predictor.lexicon is None else UNANIMOUS)
-
-
-def read_words(content: bytes, name: str, options: ReadOptions) -> Data:
-    data = words_of(conllu_block(content, name), options)
-    if not data.samples:
-        raise InputError(f"{name} has no words: give CoNLL-U with at least one")
-    return data
-
-
-def filled(predictor: AnyPredictor, data: Data) -> tuple[str, list[str]]:
-    """The text of CoNLL-U with the model's outputs, and the outputs."""
-    assert data.block is not None and isinstance(data.format, Treebank)
-    found = answers_of(predictor).ranked(data.samples, data.block.initial)
-    outputs = [predictions[0].output for predictions in found]
-    place = output_column(data.format)
-    return data.block.filled([{place: output or NOTHING} for output in outputs]), outputs
-
-
-def sentence(predictor: Predictor, text: str, given: Optional[Sequence[Optional[str]]] = None) -> dict[str, Any]:
+def lemmatized_sentence(predictor: Predictor, text: str,
+                        given: Optional[Sequence[Optional[str]]] = None) -> dict[str, Any]:
     """The words of a sentence, each with features and lemmas. Features that are not given are those that the word had
     most often in training."""
     forms = words_in(text)
@@ -57,7 +36,7 @@ def sentence(predictor: Predictor, text: str, given: Optional[Sequence[Optional[
         raise InputError(f"there are features for {len(given)} words, but the sentence has {len(forms)}")
     features = [chosen_features(predictor, *each) for each in zip(forms, given, first_alone(forms))]
     samples = [sample_for(predictor, form, tag) for form, (tag, _) in zip(forms, features)]
-    found = answers_of(predictor).ranked(samples, first_alone(forms))
+    found = Answers(predictor, CANDIDATES, rule=chosen_rule(predictor, None)).ranked(samples, first_alone(forms))
     rows = [row(forms[index], *features[index], found[index]) for index in range(len(forms))]
     return {"words": rows, "conllu": as_conllu(predictor, text, rows)}
 
