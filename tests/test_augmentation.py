@@ -156,6 +156,15 @@ def test_each_epoch_has_fresh_fakes():
     assert epochs[0] != epochs[1] and epochs[2] != epochs[3]
 
 
+def test_too_few_fakes_are_said_once(caplog):
+    samples = [Sample(a + "bbb", "N", a + "bbbx") for a in "ab"]
+    vocabulary = Vocabulary.build(samples, ModelSettings(format="sigmorphon2017"))
+    augmentation = Augmentation("4", vocabulary, [vocabulary.instance(sample) for sample in samples])
+    assert [augmentation.instances(epoch, Random(1)) for epoch in range(3)] == [[], [], []]
+    assert [message for message in caplog.messages if "has 0 hallucinated samples instead of 4" in message
+            ] == caplog.messages and len(caplog.messages) == 1
+
+
 def test_without_a_schedule_nothing_is_drawn():
     random = Random(3)
     before = random.getstate()

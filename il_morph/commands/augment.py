@@ -48,7 +48,7 @@ def run(argv: list[str]) -> int:
         raise InputError(f"{args['FILE']}: no pair shares enough characters between input and output to make another "
                          "one of it")
     if len(fakes) < number:
-        log.warning("%d samples instead of %d: most that is drawn equals a real one", len(fakes), number)
+        log.warning("%d samples instead of %d: most of what is drawn equals a real one", len(fakes), number)
     sys.stdout.writelines((as_row if tsv else as_text)(fake, symbols) + "\n" for fake in fakes)
     return 0
 

@@ -56,7 +56,7 @@ class Augmentation:
     """The fakes of a training."""
 
     def __init__(self, schedule: str, vocabulary: Vocabulary, train: Sequence[Instance]):
-        self.schedule, self.vocabulary = schedule, vocabulary
+        self.schedule, self.vocabulary, self.said = schedule, vocabulary, False
         self.hallucination = Hallucination([instance.sample for instance in train], vocabulary.symbols)
 
     def check(self) -> None:
@@ -71,7 +71,8 @@ class Augmentation:
         if not number:
             return []
         fakes = self.hallucination.draw(number, random)
-        if len(fakes) < number:
-            log.warning("%s: epoch %d has %d instead of %d: most that is drawn equals a real sample", FLAG, epoch,
-                        len(fakes), number)
+        if len(fakes) < number and not self.said:
+            log.warning("%s: epoch %d has %d hallucinated samples instead of %d, and later ones may have fewer, too: "
+                        "most of what is drawn equals a real sample", FLAG, epoch, len(fakes), number)
+            self.said = True
         return [self.vocabulary.encoded_instance(fake.sample, self.vocabulary.symbols) for fake in fakes]
