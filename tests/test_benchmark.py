@@ -54,6 +54,12 @@ def test_every_engine_trains_and_is_compared(printed):
 
 
 @pytest.mark.slow
+def test_twins_with_substitute_are_compared_with_ca_d(printed):
+    assert rows(printed, "CA-D, SUBSTITUTE", 3) == rows(printed, "CA-D, SUBSTITUTE, learnt costs", 3) == 2
+    assert rows(printed, "repeated pairs", 1) == 1 and "learning costs from 3600 pairs, s" in printed
+
+
+@pytest.mark.slow
 def test_batches_and_phases_are_measured(printed):
     for size in (1, 5, 32):
         assert rows(printed, f"CA-D, batch size {size}", 2) == rows(printed, f"CA-R, batch size {size}", 2) == 1

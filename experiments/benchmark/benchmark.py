@@ -4,7 +4,7 @@ Usage:
   benchmark.py [options]
 
 Options:
-  --only=LIST          some sections: commands,training,batches,phases,decoding,cited,growth
+  --only=LIST          some sections: commands,training,batches,phases,decoding,substitute,cited,growth
                        (default: all)
   --data=DIR           the data, laid out as by bin/fetch_data.sh (default: data of the project, or ../shared/data)
   --lines=N            samples of each data set to train on, at most [default: 200]
@@ -38,7 +38,7 @@ from tables import Requirement, Row, at_least, at_most, print_table
 from il_morph.engines.dynet.engine import arguments_hidden
 from il_morph.errors import InputError, errors_for_people
 
-SECTIONS = ("commands", "training", "batches", "phases", "decoding", "cited", "growth")
+SECTIONS = ("commands", "training", "batches", "phases", "decoding", "substitute", "cited", "growth")
 NUMBERS = ("--lines", "--epochs", "--last-epoch", "--inputs", "--samples", "--command-epochs")
 NEEDED = {"dynet_config": "pip install dyNET38", "numba": "pip install numba"}
 DYNET_MEMORY = "512,512,1536,256"  # MB: forward, backward, parameters of many models, scratch; none of them may grow

@@ -10,6 +10,7 @@ from datasets import FINNISH, RUSSIAN, DataSet
 from growth import SIZES, decoding_by_alphabet, training_by
 from phases import PHASES, phases
 from speed import CA_D, CA_R, ENGINES, LONG, STOCK, Bench, Cells
+from substitute import PAIRS, learning_of_costs, twins
 from tables import Requirement, Row, at_least, at_most, print_table
 
 TRAINING_RATIOS = [(STOCK, "dynet"), ("dynet", "numba"), ("dynet", "numpy")]
@@ -25,6 +26,8 @@ FASTER = [
     (FINNISH, "numba", "CA-D", False, 2.8),
 ]
 MOST_PER_BATCH = {"CA-D, batch size 5": 3.0, "CA-D, batch size 32": 1.8}  # ms per sample
+MOST_OF_TWINS = 1.3  # times CA-D
+MOST_SECONDS_OF_EM = 5
 
 
 def report_sections(chosen: Sequence[str], folder: Path, numbers: dict[str, int]) -> list[Requirement]:
@@ -46,6 +49,7 @@ def report_data(data: DataSet, chosen: Sequence[str], folder: Path, numbers: dic
         "batches": lambda bench: report_batches(bench, 2 * epochs),
         "phases": lambda bench: report_phases(bench, 2 * epochs),
         "decoding": lambda bench: report_decoding(data, bench),
+        "substitute": lambda bench: report_substitute(data, folder, numbers),
         "cited": lambda bench: report_cited(data, folder, numbers),
     }
     names = [name for name in measured if name in chosen and (data == RUSSIAN or name in ("training", "decoding"))]
@@ -113,6 +117,23 @@ def report_decoding(data: DataSet, bench: Bench) -> list[Requirement]:
     print_table("decoding, ms per input", ("1 by 1", "bulk"), [("1 by 1", "bulk")], list(rows.values()))
     return [at_least(f"{data.name}: {search} decoding, stock one by one / in bulk", row.ratio("1 by 1", "bulk"), 12)
             for search, row in rows.items()]
+
+
+# SUBSTITUTE
+
+def report_substitute(data: DataSet, folder: Path, numbers: dict[str, int]) -> list[Requirement]:
+    """Batches of 1 and 5: the presets of later systems have batches of 5."""
+    train, checks = data.train(folder)[:numbers["--lines"]], []
+    for size in (1, 5):
+        rows = [Row(name, {column: timed.later() for column, timed in cells.items()})
+                for name, cells in twins(train, data.format, size, 2 * numbers["--epochs"]).items()]
+        print_table(f"batch size {size}, ms per sample", LONG, [LONG], rows)
+        checks += [at_most(f"{row.name}, batch size {size}, {column} / CA-D",
+                           row.values[column] / rows[0].values[column], MOST_OF_TWINS)
+                   for row in rows[1:] for column in LONG]
+    name, seconds = learning_of_costs(train, folder)
+    print_table(f"ten rounds of EM, {PAIRS} pairs", ("seconds",), [], [Row(name, {"seconds": seconds})])
+    return [*checks, at_most(f"learning costs from {PAIRS} pairs, s", seconds, MOST_SECONDS_OF_EM)]
 
 
 # cited systems
