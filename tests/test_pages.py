@@ -15,6 +15,7 @@ from tests.browser import DESKTOP, PHONE, browser, complaints, look, needs_brows
 from tests.cli import ROOT
 from tests.made_runs import EVIL, WORDS, made_run, write_data
 from tests.random_models import random_model
+from tests.test_check import ODD
 from tests.test_serve import CONLLU, TREEBANK, serving
 from tests.waiting import wait_until
 
@@ -90,7 +91,10 @@ def pages(folder) -> dict[str, str]:
         "hebrew": ["explain", runs[0], "כָּתַב", "V;PST;3", "--gold=כָּתְבָה", "--html"],
         "report": ["report", *data, runs[0]], "seeds": ["report", *data, *runs],
         "table": ["table", "all", "experiments", "--format=html"],
+        "check": ["check", "--format=html", folder / "odd.tsv", folder / "odd-dev.tsv"],
     }
+    (folder / "odd.tsv").write_text(ODD + f"{EVIL}\tx\tN;PL\n" * 2, encoding="utf-8")
+    (folder / "odd-dev.tsv").write_text("kitap\tkitabı\tN;ACC;SG\nev\tevi\tN;ACC;SG\n", encoding="utf-8")
     for name, arguments in made.items():
         assert main([*map(str, arguments), f"--output={folder / name}.html"]) == 0
     return {name: (folder / f"{name}.html").as_uri() for name in made}
@@ -132,7 +136,7 @@ def check_no_markup(driver):
         _ = driver.switch_to.alert.text
 
 
-@pytest.mark.parametrize("name", ["explanation", "hebrew", "report", "seeds", "table"])
+@pytest.mark.parametrize("name", ["explanation", "hebrew", "report", "seeds", "table", "check"])
 def test_pages_can_be_read_by_everybody(driver, pages, folder, name):
     driver.get(pages[name])
     for button in css(driver, "#error-table td button")[:7]:
@@ -141,6 +145,14 @@ def test_pages_can_be_read_by_everybody(driver, pages, folder, name):
         driver.execute_script("arguments[0].click()", summary)
     check_for_everybody(driver, folder, name)
     check_no_markup(driver)
+
+
+def test_the_check_of_data_lists_what_was_found_with_its_lines(driver, pages):
+    driver.get(pages["check"])
+    rows = [[cell.text for cell in row.find_elements("css selector", "th, td")] for row in css(driver, "tbody tr")]
+    assert ["contradictions", "2", "kitap + N;ACC;SG → kitabı or kitapı", "lines 1, 3"] in rows
+    assert {row[0] for row in rows} >= {"duplicates", "features in another case", "mixed scripts", "shared lines"}
+    assert [name.rsplit("/", 1)[-1] for name in texts(driver, "h2")] == ["odd.tsv", "odd-dev.tsv"]
 
 
 # The report

@@ -28,6 +28,7 @@ COMMANDS = {
     "score": "compute log probabilities of given outputs",
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",
+    "check": "check data files for what looks wrong",
     "split": "split a file into training, development and test data",
     "explain": "show what a model does with a word, step by step",
     "report": "make a page about finished training runs",

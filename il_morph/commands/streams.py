@@ -150,12 +150,13 @@ def answer_blocks(stream: DataStream, predictor: AnyPredictor, pieces: TextFor, 
 
 
 def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
-    """Log how a block is read and what it warns of; say nothing if all is as expected."""
+    """Log how a block is read and what it warns of; say nothing if all is as expected. Characters are counted in files
+    only: a line that has just come in has few."""
     if first:
         refuse_other_data(data, predictor)
     if first and (data.rows.remarks or data.format != stream.options.expected):
         log.info("%s: %s", stream.name, data.described(None))
-    for warning in [*data.warnings(), *predictor.warnings([data.samples])]:
+    for warning in [*data.warnings(), *predictor.warnings([data.samples], characters=False)]:
         log.warning("%s", warning)
 
 

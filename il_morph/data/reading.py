@@ -180,6 +180,7 @@ class Parts:
     test: Optional[list[Sample]]
     separators: Separators = NO_SEPARATORS
     counts: Optional[list[int]] = None  # of the training samples, where they are different ones
+    files: tuple[Data, ...] = ()  # that the parts come from, the training data first
 
 
 def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], options: ReadOptions) -> Parts:
@@ -195,7 +196,7 @@ def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike
     warn_across(list(files.values()))
     samples = {part: data.samples for part, data in files.items()}
     return Parts(expected or files["dev"].format, samples.get("train", []), samples["dev"], samples.get("test"),
-                 options.separators, files["train"].counts if "train" in files else None)
+                 options.separators, files["train"].counts if "train" in files else None, tuple(files.values()))
 
 
 def warn_across(files: Sequence[Data]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from typing import Any, Optional
 
 from il_morph import __version__
 from il_morph.bars import bar
+from il_morph.data.checking import check_all, summary
 from il_morph.data.formats import Parts, Sample, Treebank, read_data, read_parts
 from il_morph.data.splitting import SplitFile, split_in_memory
 from il_morph.errors import InputError
@@ -70,6 +72,7 @@ def prepare(spec: RunSpec) -> Prepared:
     parts, split = _read(spec, reloaded)
     spec = with_rule_for_ties(_for_data(spec, parts), parts)
     warn_of_small_data(spec, parts)
+    say_what_looks_wrong(parts)
     settings = reloaded.vocabulary.settings if reloaded else _settings(spec, parts)
     engine = checked_engine(spec, settings)
     vocabulary = reloaded.vocabulary if reloaded else vocabulary_of(settings, parts)
@@ -114,7 +117,8 @@ def _read(spec: RunSpec, reloaded: Optional[Model]) -> tuple[Parts, Optional[Spl
     fmt = split.data.format
     own = spec.test_path and read_data(spec.test_path, replace(options, expected=fmt, because=f"{spec.train} has"))
     first, test = split.read("train"), own or split.read("test")
-    return Parts(fmt, first.samples, split.read("dev").samples, test.samples, options.separators, first.counts), split
+    return Parts(fmt, first.samples, split.read("dev").samples, test.samples, options.separators, first.counts,
+                 (split.data, *([own] if own else []))), split
 
 
 def _evaluate(run: Prepared, command: Sequence[str]) -> None:
@@ -307,6 +311,14 @@ def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
         log.warning("train: %d of %d samples have %scharacters that the reloaded model does not know; "
                     "they are left out", len(train) - len(kept), len(train), "" if reads else "output ")
     return kept
+
+
+def say_what_looks_wrong(parts: Parts) -> None:
+    """The data check in a line."""
+    found = summary([finding for findings in check_all(parts.files) for finding in findings])
+    if found:
+        log.warning("the data has %s; `il-morph check %s` lists them", found,
+                    shlex.join(file.name for file in parts.files))
 
 
 def report_attributes(vocabulary: Vocabulary) -> None:

@@ -1,0 +1,132 @@
+"""`il-morph check`, the line at the start of `train`, and what `predict` says about letters and features."""
+import json
+
+import pytest
+
+from il_morph.commands import main
+from il_morph.data.checking import check_file, check_together, listed, scripts_of, summary
+from il_morph.data.formats import parse_data
+from il_morph.data.samples import Sample
+from il_morph.model.predictor import Predictor, Unknown
+from tests.cli import error_of
+from tests.test_decoding import ending_model
+
+ODD = """kitap\tkitabı\tN;ACC;SG
+kitap\tkitapları\tN;ACC;PL
+kitap\tkitapı\tN;ACC;SG
+kitap\tkitapları\tN;ACC;PL
+ev\tevi\tn;ACC;SG
+el\teli\tN;SG;ACC
+göz\tgözü\tACC;N;SG
+g\u043ez\tgözü\tN;ACC;SG
+su\tsuyu\tN;ACC;SG
+at\tatı\tN;ACC;SG
+ot\totu\tN;ACC;SG
+it\titi\tN;ACC;SG
+et\teti\tN;ACCC;SG
+"""
+
+
+def data_of(text: str, name: str = "odd.tsv"):
+    return parse_data(text.encode("utf-8"), name)
+
+
+def found(text: str, kind: str) -> list:
+    return [(finding.lines, finding.what) for finding in check_file(data_of(text)) if finding.kind == kind]
+
+
+@pytest.mark.parametrize("kind, expected", [
+    ("contradictions", [([1, 3], "kitap + N;ACC;SG → kitabı or kitapı")]),
+    ("duplicates", [([4], "the same as an earlier line")]),
+    ("features in another case", [([5], "n and N differ only in case")]),
+    ("features in another order", [([6], "N;SG;ACC is elsewhere N;ACC;SG"), ([7], "ACC;N;SG is elsewhere N;ACC;SG")]),
+    ("misspelt features", [([13], "ACCC (once) may be ACC (12 times)")]),
+    ("mixed scripts", [([8], "letters of two scripts in one line: g\u043ez (Cyrillic And Latin)")]),
+    ("long lines", []), ("empty fields", []),
+])
+def test_what_looks_wrong_is_found_with_its_lines(kind, expected):
+    assert found(ODD, kind) == expected
+
+
+def test_lines_are_counted_from_the_header_row():
+    assert found("lemma\tform\ttag\n" + ODD, "duplicates") == [([5], "the same as an earlier line")]
+
+
+def test_a_feature_that_is_first_here_and_later_there_is_found():
+    (lines, what), (others, _) = found(ODD, "first features")
+    assert lines == others == [7] and what.startswith("N comes first 11 times and later once; the first feature is")
+
+
+def test_rare_characters_long_lines_and_empty_fields_are_found():
+    text = "aba\tabab\tN;PL\n" * 3 + "ab\tabø\tN;PL\n" + "ab" * 30 + "\tab\tN;PL\n" + "ab\ta\t\n"
+    assert found(text, "rare characters") == [([4], "1 character occurs in one line alone: ø (U+00F8)")]
+    assert found(text, "long lines")[0][0] == [5] and found(text, "empty fields") == [([6], "the features are empty")]
+
+
+def test_clean_data_has_no_findings():
+    clean = "".join(f"{a}{b}{c}\t{a}{b}{c}s\tN;PL\n" for a in "ab" for b in "ab" for c in "ab")
+    assert check_file(data_of(clean)) == [] and summary([]) == ""
+
+
+@pytest.mark.parametrize("word, scripts", [("kitap", {"LATIN"}), ("дом", {"CYRILLIC"}), ("食べる", {"JAPANESE"}),
+                                           ("a1-", {"LATIN"}), ("dо", {"LATIN", "CYRILLIC"}), ("kʼa", {"LATIN"})])
+def test_scripts_are_those_of_the_letters(word, scripts):
+    assert scripts_of(word) == scripts
+
+
+def test_the_other_files_are_compared_with_the_first():
+    other = data_of("kitap\tkitabı\tN;ACC;SG\nat\tatım\tN;ACC;SG\nbal\tbala\tN;DAT;SG\n", "dev.tsv")
+    facts = {finding.kind: (finding.lines, finding.what) for finding in check_together(data_of(ODD), other)}
+    assert facts["shared lines"][0] == [1] and facts["contradictions"][0] == [2]
+    assert facts["shared inputs"] == ([1, 2], "67 % of the lines have an input of odd.tsv")
+    assert facts["new features"] == ([3], "not in odd.tsv: 'DAT'")
+
+
+def test_people_see_the_first_of_many_findings():
+    many = "".join(f"w{n}\ta\tN;PL\nw{n}\tb\tN;PL\n" for n in range(30))
+    findings = [finding for finding in check_file(data_of(many)) if finding.kind == "contradictions"]
+    assert len(findings) == 30 and len(listed(findings)) == 21 and listed(findings)[-1].what == "and 10 more"
+    assert summary(findings) == "contradictions (60 lines)"
+
+
+# The command
+
+@pytest.fixture
+def odd(tmp_path):
+    (tmp_path / "odd.tsv").write_text(ODD, encoding="utf-8")
+    return tmp_path / "odd.tsv"
+
+
+def test_the_command_lists_findings_as_text_json_and_page(odd, capsys):
+    assert main(["check", str(odd), str(odd)]) == 0
+    text = capsys.readouterr().out
+    assert f"{odd}: input, output, features separated by \";\" (13 lines)\n  contradictions: lines 1, 3: kitap" in text
+    assert "shared lines: lines 1, 2, 3, 4, 5, 6, 7, 8, … (13 in all): also in" in text
+    assert main(["check", "--format=json", str(odd)]) == 0
+    listed_file, = json.loads(capsys.readouterr().out)
+    assert listed_file["lines"] == 13 and listed_file["findings"][0]["lines"] == [1, 3]
+    page = odd.with_name("page.html")
+    assert main(["check", "--format=html", f"--output={page}", str(odd)]) == 0
+    assert "<h1>Check of the data</h1>" in page.read_text("utf-8")
+    assert "exists already" in error_of(capsys, "check", f"--output={page}", str(odd))
+    assert "is one of the files to check" in error_of(capsys, "check", "--force", f"--output={odd}", str(odd))
+    assert odd.read_text("utf-8") == ODD
+
+
+def test_a_training_starts_with_the_check_in_a_line(odd, tmp_path, caplog, numpy_kernels):
+    sizes = ["--epochs=1", "--input=8", "--enc-hidden=8", "--dec-hidden=8", "--engine=native"]
+    assert main(["train", *sizes, str(odd), str(odd), str(tmp_path / "r")]) == 0
+    assert "the data has contradictions (2 lines), duplicates (1 line), features in another case (1" in caplog.text
+    assert f"`il-morph check {odd} {odd}` lists them" in caplog.text
+
+
+# Predictions
+
+def test_unseen_characters_are_counted_and_features_in_another_case_get_a_suggestion():
+    vocabulary = Predictor(ending_model()).vocabulary
+    words = [("wалk", "V;PST"), ("walk", "v;pst"), ("жa", "V;PST")]
+    features, characters = Unknown(vocabulary, [Sample(*word, None) for word in words]).warnings()
+    assert features.startswith("1 of 3 inputs have features") and features.endswith("did you mean V;PST for v;pst?")
+    assert characters.startswith("2 of 3 inputs have characters that training did not show, which the model can")
+    assert all(f"{character} (1)" in characters for character in "алж")
+    assert Unknown(vocabulary, [Sample("walk", "V;PST", None)]).warnings() == []
