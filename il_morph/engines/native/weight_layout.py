@@ -102,7 +102,7 @@ class Layout:
     def unpack(self, arrays: Arrays) -> Arrays:
         """The named weights (or gradients) that these arrays hold."""
         shapes = self.architecture.shapes
-        weights = {name: np.empty(shape, dtype=arrays["output"].dtype) for name, shape in shapes.items()}
+        weights = side_by_side(shapes, arrays["output"].dtype)
         for table in self.architecture.tables:
             weights[table.name][:] = arrays[table.name]
         for piece in self.pieces:
