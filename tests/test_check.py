@@ -7,6 +7,7 @@ from il_morph.commands import main
 from il_morph.data.checking import check_file, check_together, listed, scripts_of, summary
 from il_morph.data.formats import parse_data
 from il_morph.data.samples import Sample
+from il_morph.evaluation.comparison import compare, p_in_words
 from il_morph.model.predictor import Predictor, Unknown
 from tests.cli import error_of
 from tests.test_decoding import ending_model
@@ -130,3 +131,49 @@ def test_unseen_characters_are_counted_and_features_in_another_case_get_a_sugges
     assert characters.startswith("2 of 3 inputs have characters that training did not show, which the model can")
     assert all(f"{character} (1)" in characters for character in "алж")
     assert Unknown(vocabulary, [Sample("walk", "V;PST", None)]).warnings() == []
+
+
+# Blank lines
+
+def test_blank_lines_are_skipped_with_a_count_and_lines_keep_their_numbers(tmp_path, caplog, capsys):
+    caplog.set_level("INFO")
+    lines = ODD.splitlines(keepends=True)
+    path = tmp_path / "blank.tsv"
+    path.write_text("\n" + "lemma\tform\ttag\n" + "".join(lines[:2]) + "\n\t\t\n" + "".join(lines[2:]) + "\n",
+                    encoding="utf-8")
+    assert main(["check", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "(13 lines; header row skipped; 3 blank lines skipped)" in said
+    assert "contradictions: lines 3, 7: kitap" in said
+    assert main(["split", "--split-by=line", str(path), str(tmp_path / "parts")]) == 0
+    assert "3 blank lines skipped" in caplog.text
+    parts = [(tmp_path / "parts" / f"{part}.tsv").read_text("utf-8").splitlines() for part in ("train", "dev", "test")]
+    assert all(part[0] == "lemma\tform\ttag" for part in parts)
+    assert sorted(line for part in parts for line in part[1:]) == sorted(ODD.splitlines())
+    (tmp_path / "none.tsv").write_text("\t\n\t\n", encoding="utf-8")
+    assert "blank lines only" in error_of(capsys, "check", str(tmp_path / "none.tsv"))
+
+
+def test_a_blank_line_in_predictions_is_refused(tmp_path, capsys):
+    (tmp_path / "gold").write_text("a\tb\n\nc\td\n", encoding="utf-8")
+    (tmp_path / "predictions").write_text("a\tb\nc\td\n", encoding="utf-8")
+    assert main(["evaluate", "--no-feat-format", str(tmp_path / "gold"), str(tmp_path / "predictions")]) == 0
+    (tmp_path / "predictions").write_text("a\tb\n\nc\td\n", encoding="utf-8")
+    assert "line 2" in error_of(capsys, "evaluate", "--no-feat-format", str(tmp_path / "gold"),
+                                str(tmp_path / "predictions"))
+
+
+# Words in the place of files, and small words
+
+def test_predict_of_a_word_points_to_explain(capsys):
+    assert error_of(capsys, "predict", "results", "kitap", "N;SG;ACC") == (
+        "cannot read kitap: No such file or directory; if it is a word, ask `il-morph explain results kitap "
+        "'N;SG;ACC'`\n")
+    assert "explain" not in error_of(capsys, "predict", "results", "kitap.tsv")
+
+
+def test_no_p_is_0():
+    assert [p_in_words(p) for p in (0.0, 1e-9, 0.0001, 0.25)] == ["< 0.0001", "< 0.0001", "0.0001", "0.2500"]
+    text = compare([True] * 200, [False] * 200).as_text()
+    assert "p (McNemar, exact)           < 0.0001" in text and "p (paired bootstrap)         < 0.0002" in text
+    assert "1 line\n" in compare([True], [True]).as_text()

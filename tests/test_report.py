@@ -320,10 +320,20 @@ def seeds(made, tmp_path):
     return tmp_path / "seeds"
 
 
-def test_a_report_on_a_folder_of_seeds_says_which_folders_to_give(seeds, tmp_path, capsys):
+def test_a_report_on_a_folder_of_seeds_shows_those_that_are_finished(seeds, made, tmp_path, caplog):
+    data = [f"--{part}={made.parent / part}" for part in ("train", "dev", "test")]
+    assert main(["report", *data, str(seeds), f"--output={tmp_path / 'page.html'}"]) == 0
+    assert f"{seeds / '2'} is not finished, and left out" in caplog.text
+    assert main(["report", *data, str(seeds / "3"), f"--output={tmp_path / 'same.html'}"]) == 0
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "same.html").read_bytes()
+
+
+def test_a_report_on_folds_needs_test_data(seeds, tmp_path, capsys):
+    (seeds / "f.beam4.test.predictions").unlink()
+    (seeds / "seeds.json").write_text('{"folds": 2}')
     assert error_of(capsys, "report", str(seeds), f"--output={tmp_path / 'page.html'}") == (
-        f"{seeds} holds the runs of several seeds, each in a folder of its own: give one of them, for example "
-        f"{seeds / '3'}, or several to show them side by side\n")
+        f"{seeds} holds folds, each with development data of its own, and no test data: give one of them, for example "
+        f"{seeds / '3'}, or train with --test-path\n")
 
 
 @pytest.mark.parametrize("arguments", [

@@ -56,6 +56,7 @@ def run(argv: list[str]) -> int:
 def read_files(paths: Sequence[str], options: ReadOptions) -> list[Data]:
     """All files, the later ones in the format of the first."""
     files: list[Data] = []
+    options = replace(options, skip_blank=True)
     for path in paths:
         files.append(parse_data(read_bytes(path), name_of(path), options))
         if options.format is None and options.columns is None:

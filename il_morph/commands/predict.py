@@ -46,6 +46,8 @@ Options:
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -150,6 +152,7 @@ def run(argv: list[str]) -> int:
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])
+    refuse_word(source, args)
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
     rule = chosen_rule(predictor, optional(choice, args, "--lexicon", None, LEXICON_RULES))
     jobs = optional(integer, args, "--jobs", 1, 1, MOST_JOBS)
@@ -159,3 +162,11 @@ def run(argv: list[str]) -> int:
         answer(stream, target, predictor, partial(request.answered, answers), max(AT_ONCE, request.batch_size),
                partial(request.columns, answers), PIECES_AHEAD * (jobs - 1))
     return 0
+
+
+def refuse_word(source: str, args: Arguments) -> None:
+    """A word in the place of a file: another command takes words."""
+    if source == STREAM or os.path.exists(source) or os.path.dirname(source) or os.path.splitext(source)[1]:
+        return
+    asked = shlex.join(filter(None, ["il-morph", "explain", args["MODEL"][0], source, args["OUTPUT"]]))
+    raise InputError(f"cannot read {source}: No such file or directory; if it is a word, ask `{asked}`")

@@ -3,11 +3,11 @@
 Usage:
   il-morph report [options] RESULTS...
 
-RESULTS are folders of `il-morph train`. Several runs on the same data are shown side by side: seeds
-with their spread and their vote. The page is one file and needs no network. It shows the settings and
-the command, the learning curve, the accuracy by part of speech, by feature, by what training showed
-and by length, which edits go wrong, and every error with its edits and steps, to filter and sort.
-It needs Jinja2 and matplotlib.
+RESULTS are folders of `il-morph train`; a folder of --seeds stands for all its seeds. Several runs on the
+same data are shown side by side: seeds with their spread and their vote. The page is one file and needs
+no network. It shows the settings and the command, the learning curve, the accuracy by part of speech, by
+feature, by what training showed and by length, which edits go wrong, and every error with its edits and
+steps, to filter and sort. It needs Jinja2 and matplotlib.
 
 Options:
   --output=FILE     the page; - is standard output [default: report.html]
@@ -21,6 +21,7 @@ Options:
 """
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -40,10 +41,11 @@ from il_morph.commands.arguments import (
 from il_morph.commands.streams import write_out
 from il_morph.data.splitting import NAMES, suffix_of
 from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite, write_output
+from il_morph.files import STREAM, read_regular, refuse_to_overwrite, write_output
 from il_morph.model.combination import refuse_model_as_output
 from il_morph.report.finished import PARTS, FinishedRun, Places, is_search, judge, read_run, short_names
 from il_morph.report.runs_page import runs_page
+from il_morph.run_folder import RunFolder
 from il_morph.runs.spec import RunSpec
 
 log = logging.getLogger(__name__)
@@ -59,7 +61,8 @@ def run(argv: list[str]) -> int:
     if output != STREAM:
         refuse_to_overwrite(output, args["--force"])
         refuse_model_as_output(output, args["RESULTS"])
-    runs = [read_run(path, name) for path, name in zip(args["RESULTS"], short_names(args["RESULTS"]))]
+    paths = [run for path in args["RESULTS"] for run in runs_in(path)]
+    runs = [read_run(path, name) for path, name in zip(paths, short_names(paths))]
     places = places_of(args, runs[0])
     if output != STREAM:
         refuse_own_files(output, runs, places)
@@ -70,6 +73,29 @@ def run(argv: list[str]) -> int:
         write_output(output, page)
         log.info("wrote %s", output)
     return 0
+
+
+def runs_in(path: str) -> list[str]:
+    """The folder of a run, or those of the finished seeds in a folder of seeds."""
+    root = RunFolder(path)
+    seeds = [] if root.model.exists() else [seed for seed in root.seeds() if seed.remains()]
+    finished = [str(seed.path) for seed in seeds if seed.finished]
+    if root.finished or not finished:
+        return [path]
+    for seed in seeds:
+        if not seed.finished:
+            log.warning("%s is not finished, and left out", seed.path)
+    if has_folds(root) and not any(root.path.glob("f.*.test.predictions")):
+        raise InputError(f"{path} holds folds, each with development data of its own, and no test data: give one of "
+                         f"them, for example {finished[0]}, or train with --test-path")
+    return finished
+
+
+def has_folds(root: RunFolder) -> bool:
+    """Are the runs in this folder those of `il-morph train --folds`?"""
+    with suppress(InputError, ValueError):
+        return "folds" in json.loads(read_regular(root.seeds_identity))
+    return False
 
 
 def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -> None:

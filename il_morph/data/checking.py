@@ -49,7 +49,7 @@ def check_file(data: Data) -> list[Finding]:
     found: list[Finding] = []
     for kind, find in FINDERS.items():
         if in_lists or kind in OF_CHARACTERS:
-            found += [Finding(kind, data.name, [data.first_line + index for index in indices] if in_lists else [], what)
+            found += [Finding(kind, data.name, [*map(data.rows.line_of, indices)] if in_lists else [], what)
                       for indices, what in find(data)]
     return found
 
@@ -73,7 +73,7 @@ def check_together(first: Data, other: Data) -> list[Finding]:
              ("contradictions", others, f"another output than in {first.name}"),
              ("shared inputs", shared, f"{100 * len(shared) / len(other.samples):.0f} % of the lines have an input of "
               f"{first.name}")]
-    found = [Finding(kind, other.name, [other.first_line + index for index in indices], what)
+    found = [Finding(kind, other.name, [*map(other.rows.line_of, indices)], what)
              for kind, indices, what in facts if indices]
     return found + [*_new_features(first, other)]
 
@@ -87,7 +87,7 @@ def _new_features(first: Data, other: Data) -> Iterator[Finding]:
     indices = [index for index in new if new[index]]
     if indices:
         features = dict.fromkeys(feature for index in indices for feature in new[index])
-        yield Finding("new features", other.name, [other.first_line + index for index in indices],
+        yield Finding("new features", other.name, [*map(other.rows.line_of, indices)],
                       f"not in {first.name}: {examples([*map(repr, features)])}")
 
 

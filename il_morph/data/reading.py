@@ -72,6 +72,7 @@ class ReadOptions:
     unicode: str = AS_IS
     separators: Separators = NO_SEPARATORS  # between the symbols of inputs and of outputs
     treebank: Optional[Treebank] = None  # how CoNLL-U is read, if that is said
+    skip_blank: bool = False  # blank lines are skipped, not refused
 
     @property
     def known(self) -> Optional[DataFormat]:
@@ -142,8 +143,10 @@ def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = F
 
 def read_data(path: PathLike, options: ReadOptions = RECOGNISED, *, need_output: bool = False,
               content: Optional[bytes] = None) -> Data:
-    """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right."""
-    data = parse_data(read_bytes(path) if content is None else content, name_of(path), options, need_output)
+    """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right. Blank
+    lines are skipped and counted."""
+    data = parse_data(read_bytes(path) if content is None else content, name_of(path),
+                      replace(options, skip_blank=True), need_output)
     if str(path) != STREAM or data.rows.remarks or data.format != options.expected:  # else a stream as expected
         log.info("%s: %s", data.name, data.description)
     found = data.warnings()
@@ -215,7 +218,7 @@ def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_o
     if reads_treebank(lines, name, options):
         return distinct(words_of(conllu_block(data, name), options), need_output)
     words_alone = not need_output and (known is None or known.separator is None)
-    rows = rows_of(lines, name, known, words_alone)
+    rows = rows_of(lines, name, known, words_alone, options.skip_blank)
     fmt = format_for(rows, options, need_output)
     refuse_other_header(rows, fmt)
     samples = samples_of(rows, fmt)

@@ -35,13 +35,21 @@ class FileRows:
     header: Optional[list[str]] = None  # the columns that a header row names
     trimmed: int = 0  # rows that had empty columns at the end
     start: int = 1  # the number of the first line
+    skipped: tuple[int, ...] = ()  # the numbers of blank lines
 
     @property
     def first_line(self) -> int:
-        return self.start + (self.header is not None)
+        return self.line_of(0)
+
+    def line_of(self, index: int) -> int:
+        """The number of the line that a row comes from."""
+        number = self.start + (self.header is not None) + index
+        for blank in self.skipped:
+            number += blank <= number
+        return number
 
     def where(self, index: int) -> str:
-        return f"{self.name}, line {self.first_line + index}"
+        return f"{self.name}, line {self.line_of(index)}"
 
     def counted(self, number: int) -> str:
         return f"{number:,} line{'s' if number > 1 else ''}"
@@ -51,14 +59,22 @@ class FileRows:
         """What was unusual about the file."""
         remarks = [] if self.delimiter == TAB else [f'CSV with "{self.delimiter}"']
         remarks += [] if self.header is None else ["header row skipped"]
+        if self.skipped:
+            remarks.append("1 blank line skipped" if len(self.skipped) == 1 else
+                           f"{len(self.skipped):,} blank lines skipped")
         return remarks + (["empty columns at the end left out"] if self.trimmed else [])
 
 
-def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_alone: bool) -> FileRows:
+def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_alone: bool,
+            skip_blank: bool = False) -> FileRows:
     """The rows of these lines, in this format if one is given. `words_alone`: there may be only one column."""
-    delimiter = delimiter_of(lines, name, words_alone)
-    rows = FileRows(name, [fields_of(line, delimiter, f"{name}, line {number}")
-                           for number, line in enumerate(lines, start=1)], delimiter)
+    filled = [line for line in lines if line] if skip_blank else lines
+    delimiter = delimiter_of(filled, name, words_alone)
+    fields = [fields_of(line, delimiter, f"{name}, line {number}") for number, line in enumerate(lines, start=1)]
+    blank = tuple(number for number, row in enumerate(fields, start=1) if not any(row)) if skip_blank else ()
+    if len(blank) == len(lines):
+        raise InputError(f"{name} has blank lines only: it needs at least one line of data")
+    rows = FileRows(name, [row for row in fields if any(row)] if blank else fields, delimiter, skipped=blank)
     return without_empty_columns(without_header(rows, fmt), fmt)
 
 

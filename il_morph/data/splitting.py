@@ -50,7 +50,8 @@ def split_samples(samples: Sequence[Sample], shares: Sequence[float] = SHARES, s
         raise InputError(f"{name} has no sentences: --split-by=sentence is about CoNLL-U; take lemma or line")
     by = by or (LEMMA if len(lemmas) < len(samples) else LINE)
     if len(samples) < FEWEST:
-        raise InputError(f"{name} has {len(samples)} lines, too few to split: give at least {FEWEST}")
+        raise InputError(f"{name} has {len(samples)} line{'s' * (len(samples) > 1)}, too few to split: give at least "
+                         f"{FEWEST}")
     if by == LEMMA and len(lemmas) < len(shares):
         raise InputError(f"{name} has only {len(lemmas)} different inputs, too few for {len(shares)} parts; "
                          "give more data, or split it with --split-by=line")
@@ -201,8 +202,8 @@ def suffix_of(path: PathLike) -> str:
 def part_of(content: bytes, data: Data, numbers: Sequence[int]) -> bytes:
     """The lines of these samples, after the header row if there is one."""
     lines = [line + b"\n" for line in lines_of(content)]
-    header = lines[:data.first_line - 1]
-    return b"".join([*header, *(lines[data.first_line - 1 + number] for number in numbers)])
+    header = [line for line in lines[:data.first_line - 1] if line.strip()]
+    return b"".join([*header, *(lines[data.rows.line_of(number) - 1] for number in numbers)])
 
 
 def lines_of(content: bytes) -> list[bytes]:
@@ -221,8 +222,9 @@ def report(file: SplitFile, seed: int) -> None:
     log.info("%s: split by %s (%s), seed %d", file.data.name, split.by, HOW[split.by], seed)
     for name, numbers in split.parts.items():
         inputs = len({sample.input for sample in file.read(name).samples})
-        unit = "sentences" if split.by == SENTENCE else "lines"
-        log.info("%s: %s %s, %s different inputs", file.targets[name], f"{len(numbers):,}", unit, f"{inputs:,}")
+        unit = ("sentence" if split.by == SENTENCE else "line") + "s" * (len(numbers) > 1)
+        log.info("%s: %s %s, %s different input%s", file.targets[name], f"{len(numbers):,}", unit, f"{inputs:,}",
+                 "s" * (inputs > 1))
 
 
 def folder_for(path: PathLike) -> Path:

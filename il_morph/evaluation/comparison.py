@@ -30,14 +30,22 @@ class Comparison:
         return asdict(self)
 
     def as_text(self) -> str:
+        lines = f"{self.lines} line{'s' * (self.lines > 1)}"
         rows = [("difference (second - first)", f"{self.difference:+.4f}"),
                 ("95% interval (bootstrap)", f"{self.low:+.4f} to {self.high:+.4f}"),
-                ("p (paired bootstrap)", f"{self.bootstrap_p:.4f}  ({self.resamples:,} resamples, seed {self.seed})"),
-                ("p (McNemar, exact)", f"{self.mcnemar_p:.4f}"),
-                ("right in the first alone", f"{self.only_first} of {self.lines} lines"),
-                ("right in the second alone", f"{self.only_second} of {self.lines} lines")]
+                ("p (paired bootstrap)", f"{p_in_words(self.bootstrap_p, 2 / self.resamples)}  ({self.resamples:,} "
+                                         f"resamples, seed {self.seed})"),
+                ("p (McNemar, exact)", p_in_words(self.mcnemar_p)),
+                ("right in the first alone", f"{self.only_first} of {lines}"),
+                ("right in the second alone", f"{self.only_second} of {lines}")]
         width = max(len(label) for label, _ in rows) + 2
         return "".join(f"{label:<{width}}{value}\n" for label, value in rows)
+
+
+def p_in_words(p: float, least: float = 0.0) -> str:
+    """No p is 0: `< 0.0001`, or the least that so many resamples can show."""
+    least = max(least, 0.0001)
+    return f"< {least:.4f}" if p < least else f"{p:.4f}"
 
 
 def compare(first: Sequence[bool], second: Sequence[bool], resamples: int = 10_000, seed: int = 1) -> Comparison:

@@ -72,8 +72,8 @@ def read_gold(path: PathLike, reading: Union[DataFormat, ReadOptions]) -> list[E
 
 
 def gold_entries(data: Data) -> list[Entry]:
-    return [Entry(data.name, number, sample.input, sample.tag, (sample.output or "",))
-            for number, sample in enumerate(data.samples, start=data.first_line)]
+    return [Entry(data.name, data.rows.line_of(index), sample.input, sample.tag, (sample.output or "",))
+            for index, sample in enumerate(data.samples)]
 
 
 def listed_gold(values: Any, separators: Separators) -> tuple[list[Entry], DataFormat]:
@@ -100,7 +100,8 @@ def with_outputs(golds: Sequence[Entry], predictions: Any, separators: Separator
     """Predictions for gold data, from a list of outputs in Python."""
     outputs = [text("an item of predictions", output) for output in items_of("predictions", predictions)]
     if len(outputs) != len(golds):
-        raise InputError(f"{len(outputs)} outputs for the {len(golds)} lines of {golds[0].file}: give one for each")
+        raise InputError(f"{len(outputs)} outputs for the {len(golds)} line{'s' * (len(golds) > 1)} of "
+                         f"{golds[0].file}: give one for each")
     for entry, output in zip(golds, outputs):
         separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
     return [replace(entry, outputs=(output,)) for entry, output in zip(golds, outputs)]
@@ -131,7 +132,7 @@ def read_first_predictions(path: PathLike, options: ReadOptions) -> tuple[DataFo
     entries = prediction_entries(rows, fmt, separators=options.separators)
     tags = [entry.tag for entry in entries]
     log.info("%s: %s (%s)", name, fmt.described(usual_width(plain.rows), tags),
-             "; ".join([f"{len(entries):,} lines", *fmt.remarks(tags)]))
+             "; ".join([rows.counted(len(entries)), *fmt.remarks(tags)]))
     return fmt, entries
 
 

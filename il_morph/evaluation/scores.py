@@ -50,7 +50,7 @@ class Scores:
                   for name in SYMBOL_SCORES if getattr(self, name) is not None),
                 ("lines", f"{self.samples}")]
         if any(self.by_pos):
-            rows += [(f"accuracy of {pos or '(none)'}", f"{accuracy:.4f}  ({samples} lines)")
+            rows += [(f"accuracy of {pos or '(none)'}", f"{accuracy:.4f}  ({samples} line{'s' * (samples > 1)})")
                      for pos, (accuracy, samples) in self.by_pos.items()]
         width = max(len(label) for label, _ in rows) + 2
         return "".join(f"{label:<{width}}{value}\n" for label, value in rows)
