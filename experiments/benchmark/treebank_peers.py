@@ -9,8 +9,6 @@ from pathlib import Path
 
 from ufal.udpipe import InputFormat, Model, OutputFormat, ProcessingError, Sentence, Sentences, Trainer
 
-TAGGER = "models=2;templates_1=tagger;use_xpostag_1=1;use_feats_1=1;templates_2=lemmatizer;use_lemma_2=1"
-
 
 def sentences_of(path: str):
     """Its reader takes the whole text."""
@@ -29,7 +27,8 @@ def train(train_path: str, model_path: str) -> None:
     sentences, error = Sentences(), ProcessingError()
     for sentence in sentences_of(train_path):
         sentences.append(sentence)
-    made = Trainer.train("morphodita_parsito", sentences, Sentences(), Trainer.NONE, TAGGER, Trainer.NONE, error)
+    made = Trainer.train("morphodita_parsito", sentences, Sentences(), Trainer.NONE, Trainer.DEFAULT, Trainer.NONE,
+                         error)
     if error.occurred():
         sys.exit(error.message)
     Path(model_path).write_bytes(made if isinstance(made, bytes) else made.encode("utf-8", "surrogateescape"))

@@ -9,7 +9,7 @@ Options:
   --peers=PYTHON      a Python with `pip install stanza ufal.udpipe`; without it il-morph is measured alone
   --work=FOLDER       keeps the models of the peers, which are trained if they are not there, and all outputs
                       [default: treebanks-benchmark]
-  --stanza-epochs=N   epochs of Stanza's training, by default 60 in Stanza [default: 20]
+  --stanza-epochs=N   epochs of Stanza's training, by default 60 in Stanza [default: 60]
   --copies=N          how many times over [default: 100]
   -h --help           show this
 """
