@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from il_morph.commands import main
+from tests.test_treebanks import SMALL, TEXT, many_sentences
+
 SCRIPT = Path(__file__).resolve().parents[1] / "experiments" / "benchmark" / "benchmark.py"
 FILES = {
     "sigmorphon2017/task1/russian-train-low": "walk\twalked\tV;PST\nsing\tsang\tV;PST\nmouse\tmice\tN;PL\n",
@@ -130,3 +133,21 @@ def test_the_cited_systems_are_measured(printed):
         assert re.search(rf"^  {name} +[\d.]+ +– +– +[\d.]+$", printed, re.M), name
     for name in ("NWFST", "MED", "LEM"):
         assert re.search(rf"^  {name} +– +[\d.]+ +[\d.]+ +[\d.]+$", printed, re.M), name
+
+
+@pytest.mark.slow
+def test_lemmas_of_running_text_are_measured(tmp_path):
+    """Without peers, which need another Python."""
+    paths, results = {part: str(tmp_path / f"{part}.conllu") for part in ("train", "dev", "test")}, tmp_path / "results"
+    for part, path in paths.items():
+        Path(path).write_text(many_sentences() if part == "test" else TEXT, encoding="utf-8")
+    assert main(["train", *SMALL, paths["train"], paths["dev"], str(results)]) == 0
+    script = [sys.executable, SCRIPT.with_name("treebanks.py"), *(f"--{part}={path}" for part, path in paths.items())]
+    done = subprocess.run([*script, "--copies=3", f"--work={tmp_path / 'work'}", results], capture_output=True,
+                          encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert "60 words; 3 times over: 180" in done.stdout
+    assert len(re.findall(r"^  il-morph .*, beam [14]" + r" +[\d.]+" * 6 + "$", done.stdout, re.M)) == 2
+    assert len(re.findall(r"a billion tokens: [\d,]+ CPU hours", done.stdout)) == 2
+    failed = subprocess.run([*script, "--copies=0", results], capture_output=True, encoding="utf-8")
+    assert failed.returncode == 2 and "--copies takes a whole number from 1, not '0'" in failed.stderr

@@ -336,3 +336,19 @@ def test_a_page_reports_a_treebank(model, tmp_path, monkeypatch, capsys):
     target = tmp_path / "page.html"
     assert main(["report", "--dev=train.conllu", "--train=train.conllu", f"--output={target}", "results"]) == 0
     assert "New York" in target.read_text(encoding="utf-8")
+
+
+def test_accuracies_are_measured_and_printed(model, tmp_path, monkeypatch, capsys):
+    from tests.analysis import script as analysis  # skips where a package is missing
+
+    script = analysis("lemmas")
+    monkeypatch.setattr(script, "MEASURED", tmp_path / "measured.tsv")
+    path = str(Path(model).parent / "train.conllu")
+    for _ in range(2):  # the second time the rows replace those of the first
+        script.main(["measure", "--treebank=Turkish", f"--train={path}", f"--test={path}", model])
+    assert len((tmp_path / "measured.tsv").read_text().splitlines()) == 1 + 2 * 3
+    capsys.readouterr()
+    script.main(["--format=markdown"])
+    row = capsys.readouterr().out.splitlines()[2].split(" | ")
+    assert row[:4] == ["| Turkish", "UPOS, FEATS", "seed 1, not averaged", "1"]
+    assert float(row[4]) <= float(row[5]) == float(row[6]) and row[7] == "–"
