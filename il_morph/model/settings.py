@@ -225,7 +225,7 @@ TRANSDUCERS: dict[str, dict[str, Any]] = {
 }
 
 
-# What makes one model nearly as good as a vote, for training data of at most so many lines.
+# What --model=best adds, for training data of at most so many lines (docs/recipes.md says what was measured).
 AVERAGING: dict[str, Any] = {"il_rollin": "uniform", "average_weights": 0.995}
 RECIPES: dict[float, dict[str, Any]] = {
     300: {"epochs": 44, "patience": 16, "il_k": 9.0, "augment": "200,100@10,30@20", **AVERAGING},
