@@ -148,6 +148,7 @@ def test_lemmas_of_running_text_are_measured(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "60 words; 3 times over: 180" in done.stdout
     assert len(re.findall(r"^  il-morph .*, beam [14]" + r" +[\d.]+" * 6 + "$", done.stdout, re.M)) == 2
-    assert len(re.findall(r"a billion tokens: [\d,]+ CPU hours", done.stdout)) == 2
-    failed = subprocess.run([*script, "--copies=0", results], capture_output=True, encoding="utf-8")
-    assert failed.returncode == 2 and "--copies takes a whole number from 1, not '0'" in failed.stderr
+    assert len(re.findall(r"a billion tokens: -?[\d,]+ CPU hours", done.stdout)) == 2
+    for flag, message in (("--copies=0", "a whole number from 1, not '0'"), ("--only=a", "stanza,udpipe, not 'a'")):
+        failed = subprocess.run([*script, flag, results], capture_output=True, encoding="utf-8", cwd=tmp_path)
+        assert failed.returncode == 2 and message in failed.stderr

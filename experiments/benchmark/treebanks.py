@@ -7,6 +7,7 @@ RESULTS are folders of `il-morph train`. The test file is lemmatized once and ma
 
 Options:
   --peers=PYTHON      a Python with `pip install stanza ufal.udpipe`; without it il-morph is measured alone
+  --only=LIST         some of the systems [default: il-morph,stanza,udpipe]
   --work=FOLDER       keeps the models of the peers, which are trained if they are not there, and all outputs
                       [default: treebanks-benchmark]
   --stanza-epochs=N   epochs of Stanza's training, by default 60 in Stanza [default: 60]
@@ -44,6 +45,7 @@ from il_morph.model.combination import load_predictor
 from il_morph.run_folder import RunFolder
 
 PEERS = Path(__file__).resolve().parent / "treebank_peers.py"
+SYSTEMS = ("il-morph", "stanza", "udpipe")
 TRAINING, ACCURACY, ONCE, MANY, MEMORY = "training s", "accuracy", "tokens/s", "tokens/s, long", "MB, long"
 
 
@@ -138,10 +140,10 @@ def main(arguments: dict) -> None:
     files = Files(*(Path(arguments[flag]).resolve() for flag in ("--train", "--dev", "--test", "--work")),
                   number(arguments, "--copies"))
     files.work.mkdir(parents=True, exist_ok=True)
+    systems = list(chosen_systems(arguments, files))
     with open(files.long, "wb") as stream:
         for _ in range(files.copies):
             stream.write(files.test.read_bytes())
-    systems = list(chosen_systems(arguments, files))
     words, _ = evaluated(files.test, files.test)
     print(f"{files.test.name}: {words:,} words; {files.copies} times over: {files.copies * words:,}. "
           "CPU time of one thread, from start to end of each command.\n")
@@ -159,13 +161,16 @@ def number(arguments: dict, flag: str) -> int:
 
 
 def chosen_systems(arguments: dict, files: Files) -> Iterator[Lemmatizer]:
-    for results in arguments["RESULTS"]:
-        yield IlMorph(results, 4)
-        yield IlMorph(results, 1)
-    if arguments["--peers"]:
-        epochs = number(arguments, "--stanza-epochs")
-        yield Stanza(f"stanza {epochs} epochs", arguments["--peers"], files, epochs)
-        yield UDPipe("udpipe 1", arguments["--peers"], files)
+    chosen, python, epochs = arguments["--only"].split(","), arguments["--peers"], number(arguments, "--stanza-epochs")
+    for name in chosen:
+        if name not in SYSTEMS:
+            raise InputError(f"--only takes some of {','.join(SYSTEMS)}, not {name!r}")
+    if "il-morph" in chosen:
+        yield from (IlMorph(results, beam) for results in arguments["RESULTS"] for beam in (4, 1))
+    if "stanza" in chosen and python:
+        yield Stanza(f"stanza {epochs} epochs", python, files, epochs)
+    if "udpipe" in chosen and python:
+        yield UDPipe("udpipe 1", python, files)
 
 
 def evaluated(gold: Path, predicted: Path) -> tuple[int, float]:
