@@ -15,6 +15,7 @@ DYNET_WHEELS = ('python_version < "3.14" and ('
 EXTRAS = {
     "fast": ["numba", "threadpoolctl"],
     "report": ["jinja2", "matplotlib"],
+    "office": ["openpyxl", "odfpy"],
     "experiments": ["pandas", "scipy", "matplotlib"],
 }
 
@@ -50,7 +51,8 @@ setup(
         **EXTRAS,
         "plots": EXTRAS["report"],
         "test": ["pytest", "pytest-xdist", "hypothesis", "selenium", "scikit-learn", "dask", "ruff",
-                 'mypy>=2; python_version >= "3.10"', *EXTRAS["fast"], *EXTRAS["report"], *EXTRAS["experiments"]],
+                 'mypy>=2; python_version >= "3.10"', *EXTRAS["fast"], *EXTRAS["report"], *EXTRAS["office"],
+                 *EXTRAS["experiments"]],
     },
     entry_points={"console_scripts": ["il-morph = il_morph.__main__:run"]},
 )

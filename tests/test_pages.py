@@ -435,6 +435,23 @@ def test_a_file_is_sent_and_its_predictions_are_saved(driver, server, folder):
     wait_until(lambda: saved.read_text(encoding="utf-8").split("\n")[:-1] == lines)
 
 
+def test_a_spreadsheet_is_sent_and_its_other_columns_are_saved(driver, server, folder):
+    pytest.importorskip("openpyxl")
+    from tests.test_office import ROWS, xlsx
+
+    (folder / "words.xlsx").write_bytes(xlsx(ROWS))
+    driver.get(server.address)
+    one(driver, "#tab-file").click()
+    one(driver, "#file").send_keys(str(folder / "words.xlsx"))
+    one(driver, "#file-form button").click()
+    wait_until(lambda: css(driver, "#file-result td"))
+    assert "10 lines, " in one(driver, "#file-status").text
+    check_for_everybody(driver, folder, "spreadsheet")
+    one(driver, "#file-result button").click()
+    saved = wait_until(lambda: next((path for path in (folder / "downloads").glob("words.xlsx.predictions")), None))
+    wait_until(lambda: [line.split("\t")[-1] for line in saved.read_text("utf-8").splitlines()] == ["Ann"] * 10)
+
+
 def test_another_site_cannot_ask_through_the_browser(driver, server, folder):
     """A page from elsewhere (here: a file) may not read answers."""
     (folder / "elsewhere.html").write_text("<title>elsewhere</title>")

@@ -234,8 +234,9 @@ def test_without_features_two_and_three_columns_are_one(train, data, tmp_path, p
     run = train(layout="columns")
     words = tmp_path / "words"
     words.write_text("".join(f"{lemma}\n" for lemma, _, _ in DEV), encoding="utf-8")
-    rows = predict(run.model_path, data("dev", "columns"))
-    assert rows == predict(run.model_path, data("dev", "plain")) == predict(run.model_path, words)
+    rows = predict(run.model_path, data("dev", "plain"))
+    assert rows == predict(run.model_path, words)
+    assert predict(run.model_path, data("dev", "columns")) == [[row[0], row[2]] for row in rows], "two in, two out"
     assert [row[:2] for row in rows] == [[lemma, ""] for lemma, _, _ in DEV]
     assert il_morph.load(run.model_path).predict([lemma for lemma, _, _ in DEV]) == [row[2] for row in rows]
 

@@ -115,7 +115,7 @@ def test_no_test_data_of_an_earlier_split_stays_beside_training_data_with_its_li
 
 
 @pytest.mark.parametrize("content, flags, message", [
-    ("walk\twalked\tV;PST\n", [], "has 1 lines, too few to split"),
+    ("walk\twalked\tV;PST\n", [], "has 1 line, too few to split"),
     ("walk\twalked\n\twalk\tV\n", [], "line"),
     (None, [], "cannot read"),
     (as_2017(SAMPLES), ["--split-by=word"], "--split-by takes one of lemma, line, sentence, not 'word'"),

@@ -8,11 +8,12 @@ MODEL is the f.model of a training run, its results folder, or a folder with a r
 seed; several models give one answer together. INPUT is a file in the format the model was trained on;
 il-morph ignores its output column, which may be missing. OUTPUT is a file (default: standard output).
 In place of a file, - is standard input or output. Files are checked first and decoded in bulk; lines
-from a pipe or a terminal are answered as they come in.
+from a pipe or a terminal are answered as they come in. Of a spreadsheet (.xlsx, .ods), an OUTPUT that
+ends with .xlsx is a copy with a new column.
 
-The predictions have the columns of the input. If the columns of INPUT are clearly in another order than
-in training, il-morph reads and writes them in that order. A warning counts the features that the model
-does not know.
+The predictions have the columns of the input, those that are ignored included. If the columns of INPUT
+are clearly in another order than in training, il-morph reads and writes them in that order. A warning
+counts the features that the model does not know.
 
 CoNLL-U is written as it is read, but for LEMMA (with --task=inflect: FORM). With --nbest MISC gets
 LemmaCandidates=gitmek:0.97,git:0.02, in which % , : | and blanks are percent-encoded. Words of the
@@ -55,12 +56,13 @@ from functools import partial
 from typing import Callable, Optional
 
 from il_morph.commands.arguments import Arguments, choice, integer, number, optional, parse_arguments, refuse_empty
-from il_morph.commands.streams import AT_ONCE, answer, options_for
+from il_morph.commands.streams import AT_ONCE, answer, check, options_for
 from il_morph.data.conllu import MISC, NOTHING, output_column, with_candidates
 from il_morph.data.formats import Data, DataFormat, Sample, Treebank
+from il_morph.data.office import with_column
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite
+from il_morph.files import STREAM, read_bytes, refuse_to_overwrite, written_output
 from il_morph.model.answers import Answers, chosen_rule
 from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor, refuse_model_as_output
 from il_morph.model.lexicon import LEXICON_RULES
@@ -157,11 +159,31 @@ def run(argv: list[str]) -> int:
     rule = chosen_rule(predictor, optional(choice, args, "--lexicon", None, LEXICON_RULES))
     jobs = optional(integer, args, "--jobs", 1, 1, MOST_JOBS)
     stream = DataStream(source, options_for(args, predictor))
+    if target.lower().endswith(".xlsx"):
+        write_sheet(stream, target, predictor, request, request.answers(predictor, rule, None))
+        return 0
     with DecodingPool(predictor, jobs) if jobs > 1 else nullcontext() as pool:
         answers = request.answers(predictor, rule, pool)
         answer(stream, target, predictor, partial(request.answered, answers), max(AT_ONCE, request.batch_size),
                partial(request.columns, answers), PIECES_AHEAD * (jobs - 1))
     return 0
+
+
+def write_sheet(stream: DataStream, target: str, predictor: AnyPredictor, request: Request, answers: Answers) -> None:
+    """A copy of a spreadsheet with a new column."""
+    if not stream.is_sheet:
+        raise InputError(f"{target} would be a spreadsheet, but {stream.name} is none: choose a name that ends "
+                         "with .tsv")
+    if request.nbest or request.mass or request.actions or request.layout != "tsv":
+        raise InputError(f"{target}: a spreadsheet gets one column with the best output; leave out --nbest, --mass, "
+                         "--actions and --format, or choose a name that ends with .tsv")
+    check(stream, predictor)
+    data = next(iter(stream))
+    found = answers.ranked(data.samples)
+    cells = {data.rows.line_of(index): request.certain(each[0]) for index, each in enumerate(found)}
+    title = None if data.rows.header is None else "prediction"
+    with written_output(target) as output:
+        output.write(with_column(read_bytes(stream.path), stream.name, title, cells, data.first_line - 1))
 
 
 def refuse_word(source: str, args: Arguments) -> None:

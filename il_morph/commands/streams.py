@@ -6,13 +6,14 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Callable, Optional
 
 from il_morph.bars import meter
 from il_morph.commands.arguments import Arguments, choice, optional
 from il_morph.data.conllu import ConlluBlock
+from il_morph.data.dataformat import INPUT, NO_FEATURES, OUTPUT
 from il_morph.data.formats import Data, DataFormat, ReadOptions, Sample
 from il_morph.data.read_options import named_columns
 from il_morph.data.spelling import FORMS
@@ -105,16 +106,23 @@ TextFor = Callable[[Data], Iterator[Piece]]
 def text_for(stream: DataStream, lines_for: Answer, columns_for: Optional[WordAnswer], at_once: int) -> TextFor:
     """What is written for a block of data."""
     def pieces(data: Data) -> Iterator[Piece]:
+        fmt = format_to_write(data)
         if data.block is None:
             for start in range(0, len(data.samples), at_once):
                 samples = data.samples[start:start + at_once]
-                yield partial(text_of_lines, lines_for(data.format, samples)), len(samples)
+                yield partial(text_of_lines, lines_for(fmt, samples)), len(samples)
         elif columns_for is None:
             raise InputError(f"{stream.name} is CoNLL-U: give lines with columns here")
         else:
             yield partial(text_of_words, data.block, columns_for(data)), len(data.samples)
 
     return pieces
+
+
+def format_to_write(data: Data) -> DataFormat:
+    """That of the data. Two columns without features stay two."""
+    two = data.format is NO_FEATURES and len(data.rows.rows[0]) == 2
+    return replace(data.format, columns=(INPUT, OUTPUT)) if two else data.format
 
 
 def text_of_lines(lines: Callable[[], Sequence[str]]) -> str:

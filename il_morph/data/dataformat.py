@@ -29,17 +29,32 @@ class DataFormat:
 
     def sample(self, fields: Sequence[str], where: str) -> Sample:
         """The sample with these columns; an empty output counts as covered."""
-        values = dict(zip(self.columns_of(fields, where), fields))
-        sample = Sample(values[INPUT], values.get(FEATURES, ""), values.get(OUTPUT) or None)
+        columns = self.columns_of(fields, where)
+        values = dict(zip(columns, fields))
+        if self.keeps_columns:
+            tag = (self.separator or "").join(filter(None, _of(FEATURES, columns, fields)))
+            sample = Sample(values[INPUT], tag, values.get(OUTPUT) or None, tuple(fields))
+        else:
+            sample = Sample(values[INPUT], values.get(FEATURES, ""), values.get(OUTPUT) or None)
         refuse_unusable(sample, where)
         if UNK in sample.tag and UNK in self.features(sample.tag):
             raise InputError(f"{where}: the feature {UNK} is reserved by il-morph; rename it")
         return sample
 
     def line(self, sample: Sample, output: str) -> str:
-        """The columns of a sample with this output, tab-separated, without line end."""
-        values = {INPUT: sample.input, FEATURES: sample.tag, OUTPUT: output, IGNORED: ""}
-        return "\t".join(values[column] for column in self.columns)
+        """The columns of a sample with this output, tab-separated, without line end. Columns that are ignored, and
+        several columns of features, are kept as they were read."""
+        values = {INPUT: [sample.input], OUTPUT: [output], FEATURES: [sample.tag], IGNORED: []}
+        if sample.row is not None:
+            columns = self.columns_of(sample.row, "the line")
+            values[IGNORED] = _of(IGNORED, columns, sample.row)
+            if columns.count(FEATURES) > 1:
+                values[FEATURES] = _of(FEATURES, columns, sample.row)
+        return "\t".join(values[column].pop(0) if values[column] else "" for column in self.columns)
+
+    @property
+    def keeps_columns(self) -> bool:
+        return IGNORED in self.columns or self.columns.count(FEATURES) > 1
 
     def columns_of(self, fields: Sequence[str], where: str) -> tuple[str, ...]:
         """The column of each field. The output may be missing; without features, so may the ignored column."""
@@ -138,7 +153,7 @@ def complaint_about_columns(columns: Sequence[str]) -> Optional[str]:
     unknown = [column for column in columns if column not in (INPUT, FEATURES, OUTPUT, IGNORED)]
     if unknown:
         return f"{unknown[0]!r} is not one of input, features, output and - (ignored)"
-    repeated = [column for column in (INPUT, FEATURES, OUTPUT) if columns.count(column) > 1]
+    repeated = [column for column in (INPUT, OUTPUT) if columns.count(column) > 1]
     if repeated:
         return f"{repeated[0]} appears twice"
     missing = [column for column in (INPUT, OUTPUT) if column not in columns]
@@ -152,6 +167,10 @@ def format_from_flags(sigm2017: bool, no_feat: bool) -> DataFormat:
     if sigm2017:
         return SIGMORPHON2017
     return NO_FEATURES if no_feat else SIGMORPHON2016
+
+
+def _of(wanted: str, columns: Sequence[str], fields: Sequence[str]) -> list[str]:
+    return [field for column, field in zip(columns, fields) if column == wanted]
 
 
 def columns_in_words(number: int) -> str:

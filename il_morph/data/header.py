@@ -67,7 +67,7 @@ def _columns_named(names: Sequence[str]) -> Optional[list[str]]:
     """The columns that these names stand for; None if one of them is unknown, or they do not fit each other."""
     places = [index for index, each in enumerate(names) if each in FEATURE_NAMES]
     words = [each for each in names if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
-    if len(places) + len(words) != len(names) or len(names) < 2 or len(places) > 1 or len(words) not in (1, 2):
+    if len(places) + len(words) != len(names) or len(names) < 2 or len(words) not in (1, 2):
         return None
     if len(words) == 2 and any(set(words) <= same for same in (INPUT_NAMES, OUTPUT_NAMES)):
         return None

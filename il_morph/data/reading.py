@@ -22,6 +22,7 @@ from il_morph.data.dataformat import (
     treebank,
 )
 from il_morph.data.encodings import name_of, split_lines
+from il_morph.data.office import kind_of_sheet, sheet_as_text
 from il_morph.data.recognition import (
     EMPTY,
     TAGS,
@@ -214,6 +215,8 @@ def warn_across(files: Sequence[Data]) -> None:
 def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_output: bool = False) -> Data:
     """Parse the content of a data file called `name`. All lines have an output, or none has."""
     known = options.known
+    if kind_of_sheet(data):
+        data, options = sheet_as_text(data, name), replace(options, skip_blank=True)
     lines = split_lines(data, name)
     if reads_treebank(lines, name, options):
         return distinct(words_of(conllu_block(data, name), options), need_output)
@@ -347,7 +350,7 @@ def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) 
         seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
     except AmbiguousFormat:
         return expected
-    if rows.header is not None and IGNORED in rows.header:
+    if rows.header is not None and (IGNORED in rows.header or rows.header.count(FEATURES) > 1):
         return _with_the_same_features(seen, rows, options, expected)
     whole = usual_width(rows.rows) == len(seen.columns) == len(expected.columns)
     if not whole or seen.columns == expected.columns or seen.separator is None:

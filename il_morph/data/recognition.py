@@ -132,7 +132,7 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
     kinds, rows = kinds_of(rows), usual_rows(rows)
     if header is not None:
         kinds = named_kinds(kinds, header, rows, name)
-    if header is not None and IGNORED in header:
+    if header is not None and (IGNORED in header or list(header).count(FEATURES) > 1):
         return with_ignored_columns(kinds, header, rows, name, separator, default)
     place, kinds = place_of_tags(kinds)
     if len(kinds) > 3:

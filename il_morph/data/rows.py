@@ -180,7 +180,7 @@ def refuse_likely_header(rows: FileRows, fmt: DataFormat) -> None:
 
 def without_empty_columns(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
     """Drop empty fields beyond the columns of the format, or beyond three (two if those are words)."""
-    width = len(fmt.columns) if fmt else 3
+    width = len(fmt.columns) if fmt else max(3, len(rows.header or ()))
     shorter = [trimmed(row, width) for row in rows.rows]
     if fmt is None and usual_width(shorter) == 3 and not any(row[2] for row in shorter if len(row) == 3):
         kinds = kinds_of(shorter)

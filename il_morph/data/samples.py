@@ -1,7 +1,7 @@
 """A sample, and the symbols that no data may use."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Optional
 
 from il_morph.errors import InputError
@@ -19,6 +19,7 @@ class Sample:
     input: str
     tag: str
     output: Optional[str]
+    row: Optional[tuple[str, ...]] = field(default=None, compare=False, repr=False)  # where columns are to be kept
 
     @property
     def target(self) -> str:

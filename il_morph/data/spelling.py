@@ -19,7 +19,7 @@ def normalised(sample: Sample, form: str) -> Sample:
     if form == AS_IS:
         return sample
     output = None if sample.output is None else normalise(sample.output, NFC if form == NFD_IN_NFC_OUT else form)
-    return Sample(normalise(sample.input, form), normalise(sample.tag, form), output)
+    return Sample(normalise(sample.input, form), normalise(sample.tag, form), output, sample.row)
 
 
 def normalise(text: str, form: str) -> str:

@@ -12,6 +12,7 @@ from typing import Optional
 from il_morph.data.conllu import sentences_of
 from il_morph.data.dataformat import Treebank
 from il_morph.data.encodings import BYTE_ORDER_MARK, as_utf8, name_of
+from il_morph.data.office import kind_of_sheet, sheet_as_text
 from il_morph.data.reading import RECOGNISED, Data, ReadOptions, parse_data, read_data
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
@@ -170,12 +171,14 @@ class SplitFile:
 def split_in_memory(path: PathLike, folder: PathLike, options: ReadOptions, splitting: Splitting) -> SplitFile:
     """Split a file into parts for a folder; each gets the header row."""
     content = b"".join(as_utf8([read_bytes(path)], name_of(path)))
+    if kind_of_sheet(content):
+        content = sheet_as_text(content, name_of(path))
     data = read_data(path, options, need_output=True, content=content)
     if isinstance(data.format, Treebank) and data.counts is not None:
         split = split_sentences(content, splitting, data.name)
     else:
         split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
-    places = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in NAMES}
+    places = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in NAMES}  # a spreadsheet has parts with tabs
     targets = {name: places[name] for name in split.parts}
     others = [place for name, place in places.items() if name not in split.parts]
     return SplitFile(path, content, data, split, targets, others, splitting.seed)
@@ -196,7 +199,8 @@ def split_file(path: PathLike, folder: PathLike, options: ReadOptions = RECOGNIS
 
 
 def suffix_of(path: PathLike) -> str:
-    return "" if str(path) == STREAM else Path(path).suffix
+    suffix = "" if str(path) == STREAM else Path(path).suffix
+    return ".tsv" if suffix.lower() in (".xlsx", ".ods") else suffix
 
 
 def part_of(content: bytes, data: Data, numbers: Sequence[int]) -> bytes:

@@ -13,6 +13,7 @@ from typing import BinaryIO, Optional, cast
 from il_morph.data.conllu import conllu_block
 from il_morph.data.encodings import as_utf8, decode, name_of, split_lines
 from il_morph.data.header import header_of
+from il_morph.data.office import ZIP, kind_of_sheet
 from il_morph.data.reading import (
     Data,
     ReadOptions,
@@ -25,7 +26,7 @@ from il_morph.data.reading import (
 )
 from il_morph.data.rows import FileRows, fields_of, trimmed
 from il_morph.errors import InputError
-from il_morph.files import STREAM, PathLike
+from il_morph.files import STREAM, PathLike, read_bytes
 
 BLOCK = 1 << 17  # bytes
 LONGEST_LINE = 1 << 20  # bytes
@@ -63,7 +64,18 @@ class DataStream:
         finally:
             os.close(descriptor)
 
+    @property
+    def is_sheet(self) -> bool:
+        """Is it a spreadsheet? It is read as a whole."""
+        if not self.is_file or not os.path.isfile(self.path):
+            return False
+        with open(self.path, "rb") as stream:
+            return stream.read(len(ZIP)) == ZIP and kind_of_sheet(read_bytes(self.path)) is not None
+
     def __iter__(self) -> Iterator[Data]:
+        if self.is_sheet:
+            yield parse_data(read_bytes(self.path), self.name, self.options, self.need_output)
+            return
         first: Optional[Data] = None
         start = 1
         sentence = ""

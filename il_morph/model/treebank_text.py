@@ -6,6 +6,7 @@ from typing import Optional
 from il_morph.data.conllu import NOTHING, conllu_block, output_column
 from il_morph.data.encodings import split_lines
 from il_morph.data.formats import Data, ReadOptions, Treebank
+from il_morph.data.office import kind_of_sheet
 from il_morph.data.reading import reads_treebank, words_of
 from il_morph.errors import InputError
 from il_morph.model.answers import Answers
@@ -22,7 +23,7 @@ def reading_options(predictor: AnyPredictor) -> ReadOptions:
 def read_words(content: bytes, name: str, predictor: AnyPredictor) -> Optional[Data]:
     """The words of CoNLL-U; nothing if the content has lines of columns instead."""
     options = reading_options(predictor)
-    if not reads_treebank(split_lines(content, name), name, options):
+    if kind_of_sheet(content) or not reads_treebank(split_lines(content, name), name, options):
         return None
     data = words_of(conllu_block(content, name), options)
     if not data.samples:
