@@ -4,7 +4,7 @@ Usage:
   picture.py [options] NAME FILE [RUNS]
 
 Arguments:
-  NAME              sigmorphon2016, sigmorphon2017, celex, lemmatization, g2p2020, g2p2021 or segmentation2022
+  NAME              sigmorphon2016, sigmorphon2017, celex or lemmatization
   FILE              the picture to write, .svg or .png
   RUNS              a results folder or a list of runs (default: experiments/NAME/measured.tsv)
 
