@@ -77,6 +77,17 @@ def test_inputs_are_decomposed_and_outputs_composed(tmp_path):
     assert costs.inputs == ["e", "\u0301"] and costs.outputs == ["é"]
 
 
+def test_a_preset_refuses_outputs_without_its_boundary(tmp_path, capsys):
+    (tmp_path / "train").write_text("hunden\thund|en\nkatt\tkatt\n", encoding="utf-8")
+    command = ["train", *SIZES, "--engine=native", "--model=segmentation", "--epochs=1"]
+    paths = [str(tmp_path / "train"), str(tmp_path / "train"), str(tmp_path / "results")]
+    assert main([*command, *paths]) == 2
+    assert 'no output has the boundary " @@": each is one segment; --boundary=""' in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+    assert main([*command, "--boundary=|", *paths]) == 0
+    assert load_model(tmp_path / "results").vocabulary.settings.boundary == "|"
+
+
 def test_an_unseen_input_symbol_is_read_as_the_mean_of_the_known_ones(tmp_path):
     """Row 0 of the table, which no training changes, is not used."""
     model = trained(tmp_path, "--engine=native", "--model=g2p", "--epochs=3")

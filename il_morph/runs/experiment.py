@@ -28,7 +28,7 @@ from il_morph.model.settings import ALL, LEARNT, ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
 from il_morph.runs.results_folder import KERNELS, ResultsFolder
-from il_morph.runs.rules import check_reloaded, check_spec, checked_engine
+from il_morph.runs.rules import check_reloaded, check_spec, check_symbols, checked_engine
 from il_morph.runs.small_data import warn_of_small_data, with_rule_for_ties
 from il_morph.runs.spec import RunSpec, flag
 from il_morph.training.augmentation import Augmentation
@@ -71,6 +71,7 @@ def prepare(spec: RunSpec) -> Prepared:
         check_reloaded(spec, reloaded.vocabulary.settings)
     parts, split = _read(spec, reloaded)
     spec = with_rule_for_ties(_for_data(spec, parts), parts)
+    check_symbols(spec, parts)
     warn_of_small_data(spec, parts)
     say_what_looks_wrong(parts)
     settings = reloaded.vocabulary.settings if reloaded else _settings(spec, parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Optional
 
-from il_morph.data.formats import format_named
+from il_morph.data.formats import Parts, format_named
 from il_morph.engines import choose_engine, engine_named
 from il_morph.errors import InputError
 from il_morph.files import STREAM
@@ -61,6 +61,13 @@ def check_reloaded(spec: RunSpec, model: ModelSettings) -> None:
             asked, quote = flag(name, value).split("=")[0], '"' if name in SEPARATORS else ""
             raise InputError(f"{asked}: the model {spec.reload_path} was trained with {quote}{trained}{quote}, not "
                              f"{quote}{value}{quote}; leave it out, or the --model that sets it")
+
+
+def check_symbols(spec: RunSpec, parts: Parts) -> None:
+    """A separator or boundary that only the preset names is in the outputs, or else they are written otherwise."""
+    named = any(name in spec.settings for name in SEPARATORS)
+    for complaint in [] if named or spec.reload_path is not None else parts.separators.warnings(parts.train):
+        raise InputError(f"{spec.train}: --model={spec.model} expects other data: {complaint}")
 
 
 def checked_engine(spec: RunSpec, model: ModelSettings) -> Engine:
