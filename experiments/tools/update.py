@@ -40,7 +40,7 @@ from il_morph.errors import InputError, errors_for_people  # noqa: E402
 from il_morph.files import write_atomically  # noqa: E402
 from il_morph.reproduction.paper_tables import lines_of  # noqa: E402
 
-TEXTS = ("README.md", "docs/treebanks.md", "experiments/*.md", "experiments/*/comparison.md")
+TEXTS = ("README.md", "docs/treebanks.md", "docs/guide.md", "experiments/*.md", "experiments/*/comparison.md")
 PICTURES = {"experiments/sigmorphon2017/low.svg": ["sigmorphon2017", "--setting=low"]}
 MARKDOWN = "--format=markdown"
 BEGIN, END = re.compile(r"<!-- table: (.+) -->"), "<!-- end of table -->"

@@ -27,6 +27,7 @@ from il_morph.model.search import as_written, decode
 from il_morph.model.settings import ALL, LEARNT, ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.run_folder import search_name
+from il_morph.runs.advice import advice, kept
 from il_morph.runs.results_folder import KERNELS, ResultsFolder
 from il_morph.runs.rules import check_reloaded, check_spec, check_symbols, checked_engine
 from il_morph.runs.small_data import warn_of_small_data, with_rule_for_ties
@@ -159,7 +160,10 @@ def _train(run: Prepared, command: Sequence[str]) -> None:
         except KeyboardInterrupt:
             log.warning(report.interrupted(run.engine.resumable))
             raise
+        log.info("%s", kept(spec, history))
         _finish(run, report.model(history.weights), results, report.summary(history), report.clock, seed, command)
+    for sentence in advice(spec, vocabulary.settings, history, len(dev), run.engine.name):
+        log.info("advice: %s", sentence)
 
 
 def _lexicon(run: Prepared) -> Optional[Lexicon]:

@@ -28,7 +28,7 @@ from il_morph.runs.unused_settings import unused
 from il_morph.runs.votes import write_vote
 from il_morph.runs.workers import train_jobs
 
-OF_FOLDS = "Each fold's accuracy is on the lines that chose its best epoch; new words will be a little worse.\n"
+OF_FOLDS = "Each fold's accuracy is on the lines that chose its best epoch, which favours it.\n"
 
 log = logging.getLogger(__name__)
 

@@ -21,6 +21,8 @@ from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Objective
 
+HINT = "; those of Numba are several times as fast: pip install numba"
+
 log = logging.getLogger(__name__)
 
 
@@ -68,7 +70,7 @@ class NativeEngine:
         """There is nothing random in this engine, and nothing to reserve."""
         self.refuse(vocabulary.settings, training)
         self.kernels = self.kernels or fastest_kernels()
-        log.info("native engine: kernels of %s", self.kernels.NAME)
+        log.info("native engine: kernels of %s%s", self.kernels.NAME, HINT if self.kernels.NAME == "NumPy" else "")
         if self.kernels.USES_BLAS:
             use_one_thread()
 
