@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -62,5 +63,6 @@ def epochs_bar(total: int, done: int) -> Iterator[tqdm]:
         if moved.disable or in_notebook():
             yield moved
         else:
-            with logging_redirect_tqdm():
+            own = logging.getLogger(__name__.split(".")[0])  # has a handler where Python has asked for the lines
+            with logging_redirect_tqdm([own] if own.handlers else None):
                 yield moved

@@ -1,5 +1,6 @@
 """Data frames, arrays and lists in Python, what notebooks show, and the estimator for scikit-learn."""
 import copy
+import io
 import logging
 import pickle
 import sys
@@ -10,6 +11,7 @@ import pytest
 import il_morph
 from il_morph import bars
 from il_morph.model.predictor import Predictor
+from il_morph.runs.python import shown
 from tests.cli import DEV, TRAIN, Data
 from tests.test_decoding import ending_model
 
@@ -117,7 +119,7 @@ def test_evaluate_takes_lists_on_both_sides():
 
 
 @pytest.mark.parametrize("gold, predictions, message", [
-    (["a"], ["a", "b"], "2 outputs for the 1 lines of gold"), ([], [], "gold is empty"),
+    (["a"], ["a", "b"], "2 outputs for the 1 line of gold"), ([], [], "gold is empty"),
     ([("a", "b")], ["a"], "gold takes a path, or a list"), (["a"], "file", "give lists on both sides"),
     ({"a": "b"}, ["b"], "gold takes a list, not dict")])
 def test_lists_that_do_not_fit_are_refused(gold, predictions, message):
@@ -134,10 +136,11 @@ def test_training_shows_its_lines_unless_verbose_is_false(data: Data, tmp_path, 
     assert "il epoch 0: loss" in capsys.readouterr().err
     il_morph.train(data("train"), data("dev"), tmp_path / "2", epochs=1, verbose=False, **SMALL)
     told = capsys.readouterr()
-    assert "epoch" not in told.err + told.out and not logger.handlers
+    assert "il epoch" not in told.err + told.out and not logger.handlers
     il_morph.train(data("train"), data("dev"), tmp_path / "3", epochs=1, verbose=False, seeds=[1],
                    **{name: value for name, value in SMALL.items() if name != "dynet_seed"})
-    assert capsys.readouterr() == ("", "")
+    told = capsys.readouterr()
+    assert told.out == "" and "1 of 1 done" not in told.err, "warnings alone"
 
 
 def test_bars_in_a_notebook_are_those_of_the_notebook(monkeypatch):
@@ -190,3 +193,17 @@ def test_scikit_learn_can_clone_search_and_cross_validate():
     assert clone(estimator).set_params(epochs=2).get_params()["epochs"] == 2
     scores = cross_val_score(estimator, WORDS * 2, FORMS * 2, cv=2)
     assert len(scores) == 2 and all(0 <= score <= 1 for score in scores)
+
+
+def test_a_line_above_the_bars_of_a_terminal_is_shown_once(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    logger, terminal = logging.getLogger("il_morph"), Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # as in a program without logging of its own
+    with shown(None), bars.epochs_bar(3, 0) as bar:
+        assert not bar.disable
+        logger.info("an epoch is over")
+    assert terminal.getvalue().count("an epoch is over") == 1
