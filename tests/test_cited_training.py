@@ -129,7 +129,7 @@ def test_a_size_that_a_flag_gives_is_that_of_all_tied_embeddings(trained_preset)
     (["--model=soft", "--input=8", "--feat-input=4"], "--input=8 and --feat-input=4 differ, but the encoder reads"),
     (["--architecture=lstm"], "--architecture takes one of transducer, soft, hacm, haem-2017, nwfst, med, "
      "lem, not 'lstm'"),
-    (["--pick-ties=none"], "--pick-ties takes one of earlier, later, not 'none'"),
+    (["--pick-ties=none"], "--pick-ties takes one of earlier, later, loss, not 'none'"),
     (["--mle-loss=product"], "--mle-loss takes one of mean, sum, not 'product'"),
 ])
 def test_what_does_not_fit_is_refused(data, tmp_path, capsys, flags, message):

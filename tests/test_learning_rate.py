@@ -154,7 +154,8 @@ def test_the_default_rate_is_that_of_no_flag(trained, engine):
 
 
 @pytest.mark.parametrize("flags", [["--learning-rate=0.5"], ["--lr-schedule=warmup-decay"],
-                                   ["--lr-schedule=plateau", "--lr-patience=1", "--lr-decay=0.01"]])
+                                   ["--lr-schedule=plateau", "--lr-patience=1", "--lr-decay=0.01",
+                                    "--pick-ties=earlier"]])
 def test_flags_change_the_training_and_are_recorded(trained, flags):
     run = trained("with", *flags)
     assert run.losses != trained("without").losses

@@ -644,9 +644,9 @@ def test_samples_in_order_of_length(train, monkeypatch):
 
     orders, order_of = [], TrainingLoop._order
 
-    def order(self):
-        orders.append([len(instance.sample.input) for instance in order_of(self)])
-        return order_of(self)
+    def order(self, epoch):
+        orders.append([len(instance.sample.input) for instance in order_of(self, epoch)])
+        return order_of(self, epoch)
 
     monkeypatch.setattr(TrainingLoop, "_order", order)
     train("--sample-order=length", "--epochs=2")

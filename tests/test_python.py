@@ -70,7 +70,7 @@ def test_a_short_script_trains_loads_predicts_and_evaluates(data: Data, tmp_path
     ({"epochs": "many"}, "epochs takes a whole number from 1 up to 100000, not 'many'"),
     ({"epochs": True}, "epochs takes a whole number from 1 up to 100000, not True"),
     ({"il_rules": "none"}, "il_rules takes one of paper, program, not 'none'"),
-    ({"model": "best"}, "model takes one of ca-d, "), ({"pos_emb": "yes"}, "pos_emb takes True or False, not 'yes'"),
+    ({"model": "better"}, "model takes one of ca-d, "), ({"pos_emb": "yes"}, "pos_emb takes True or False, not 'yes'"),
     ({"beam_widths": [4, -1]}, "beam_widths takes whole numbers separated by commas, not '4,-1'"),
     ({"columns": ["input"]}, 'columns="input": output is missing; name the columns as in columns="input,features,'),
     ({"mode": "mrt"}, 'mode="mrt" starts from a trained model: give one with reload_path, or train it in the same run '

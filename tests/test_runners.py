@@ -329,7 +329,7 @@ def test_forced_runs_are_among_the_commands(tmp_path):
 
 def test_help_lists_the_facts_of_the_table():
     text = call("sigmorphon2017", "--help").stdout
-    for words in ("settings: low medium", "models: ha ca ha-mrt", "variants: ca-r-uniform",
+    for words in ("settings: low medium", "models: ha ca ha-mrt", "variants: ca-d-prefixes", " ca-r-uniform ",
                   "languages: albanian arabic", "seeds: 1 2 3 4 5", "SIGMORPHON 2017"):
         assert words in text
     assert "folds" not in text.split("SIGMORPHON 2017")[1], "this table has none"

@@ -43,7 +43,6 @@ def refused(data, tmp_path, capsys):
     (GOOD + "walk\twalked\tV;PST\tmore\n", ", line 11",
      "4 columns, but the sigmorphon2017 format (--sigm2017format) has input, output, features, separated by tabs"),
     (GOOD + "walk walked\n", ", line 11", "1 column, but the sigmorphon2017 format"),
-    ("walk\twalked\tV;PST\n\nwalk\twalks\tV;PRS\n", ", line 2", "1 column, but the sigmorphon2017 format"),
     (as_2016(TRAIN), "", "does not look like the sigmorphon2017 format (--sigm2017format) but like sigmorphon2016: "
                          "leave out the format flag"),
     (GOOD.encode("utf-8") + b"w\xe4lk\twalk\tV;PST\n", ", line 11", "not UTF-8; convert the file to UTF-8"),
@@ -51,7 +50,7 @@ def refused(data, tmp_path, capsys):
     (GOOD + "walk\twalked⟫\tV;PST\n", ", line 11", "the symbol ⟫ is reserved by il-morph; replace it"),
     (GOOD + "⟪walk\twalked\tV;PST\n", ", line 11", "the symbol ⟪ is reserved by il-morph; replace it"),
     (GOOD + "walk\t\tV;PST\n", ", line 11", "no output, but other lines have one"),
-], ids=["empty", "blank lines", "4 columns", "1 column", "blank line inside", "2016 data", "bad UTF-8", "GAP", "END",
+], ids=["empty", "blank lines", "4 columns", "1 column", "2016 data", "bad UTF-8", "GAP", "END",
         "BEGIN", "partly covered"])
 def test_bad_data(refused, tmp_path, part, content, where, what):
     message = refused("--sigm2017format", **{part: content})

@@ -30,7 +30,7 @@ OTHER_VALUES = {
     "--dynet-mem": "99", "--dynet-autobatch": "1", "--engine": "native", "--beam-widths": "2,3",
     "--columns": "output,input", "--feature-separator": "|", "--split-by": "line", "--split-seed": "7",
     "--input-separator": " ", "--output-separator": "|", "--task": "inflect", "--conllu-features": "upos",
-    "--augment": "5,2@3",
+    "--augment": "5,2@3", "--boundary": " @@",
 }
 OF_SEEDS = {"--seeds", "--folds", "--jobs"}  # tested in test_seeds.py and test_small_data.py
 
