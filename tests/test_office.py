@@ -7,7 +7,7 @@ import pytest
 
 from il_morph.commands import main
 from il_morph.data.formats import ReadOptions, Sample, format_named, parse_data
-from il_morph.data.office import MOST_BYTES, kind_of_sheet, sheet_rows
+from il_morph.data.office import MOST_BYTES, XLSX, kind_of_sheet, sheet_rows
 from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Predictor
 from il_morph.report.answers import Answers
@@ -103,7 +103,7 @@ def damaged(content: bytes) -> bytes:
 def bomb() -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/workbook.xml", bytes(MOST_BYTES + 1))
+        archive.writestr("xl/workbook.xml", bytes(MOST_BYTES[XLSX] + 1))
     return stream.getvalue()
 
 

@@ -12,7 +12,7 @@ from il_morph.errors import InputError
 ZIP = b"PK\x03\x04"
 XLSX, ODS = "xlsx", "ods"
 OF_ODS = b"application/vnd.oasis.opendocument.spreadsheet"
-MOST_BYTES = 200_000_000  # unpacked
+MOST_BYTES = {XLSX: 50_000_000, ODS: 10_000_000}  # unpacked; of .ods files odfpy keeps everything in memory
 MOST_ROWS, MOST_COLUMNS = 1_000_000, 100
 NEEDED = {XLSX: "openpyxl", ODS: "odfpy"}
 
@@ -46,13 +46,13 @@ def sheet_as_text(content: bytes, name: str) -> bytes:
 
 def sheet_rows(content: bytes, name: str) -> list[list[str]]:
     """The cells of the first sheet as text, all rows equally long, without empty columns at the end."""
-    kind = kind_of_sheet(content)
-    refuse_bomb(content, name)
+    kind = kind_of_sheet(content) or XLSX
+    refuse_bomb(content, name, MOST_BYTES[kind])
     try:
         rows = rows_of_xlsx(content, name) if kind == XLSX else rows_of_ods(content, name)
     except ImportError:
-        raise InputError(f"{name} is a spreadsheet (.{kind}), and reading it needs {NEEDED[kind or XLSX]}: pip install "
-                         f"{NEEDED[kind or XLSX]}; or save it as CSV in UTF-8") from None
+        raise InputError(f"{name} is a spreadsheet (.{kind}), and reading it needs {NEEDED[kind]}: pip install "
+                         f"{NEEDED[kind]}; or save it as CSV in UTF-8") from None
     except InputError:
         raise
     except Exception as error:  # of the libraries, about a damaged file
@@ -64,10 +64,10 @@ def sheet_rows(content: bytes, name: str) -> list[list[str]]:
     return [[*row[:width], *[""] * (width - len(row))] for row in rows]
 
 
-def refuse_bomb(content: bytes, name: str) -> None:
+def refuse_bomb(content: bytes, name: str, most: int) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
-            raise InputError(f"{name} has more than {MOST_BYTES:,} bytes when unpacked: save it as CSV in UTF-8")
+        if sum(member.file_size for member in archive.infolist()) > most:
+            raise InputError(f"{name} has more than {most:,} bytes when unpacked: save it as CSV in UTF-8")
 
 
 def rows_of_xlsx(content: bytes, name: str) -> list[list[str]]:
