@@ -64,6 +64,7 @@ def test_what_the_preset_sets_is_refused_in_words_that_help(data, tmp_path, caps
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_several_seeds_of_the_preset_are_trained_alike(data, tmp_path):
     flags = ["--engine=native", "--model=best", "--epochs=1", "--augment=5", "--seeds=1,2", "--jobs=1"]
     arguments = [each for each in training_arguments(data, tmp_path / "run", flags) if "--dynet-seed" not in each]

@@ -6,6 +6,7 @@ import pytest
 from il_morph.commands import main
 from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.predictor import Predictor
+from tests.cli import crossed
 
 WORDS = ["ba", "ab", "cab", "bac", "abc", "cb", "bca", "acb"]
 SIZES = ["--input=12", "--action-input=12", "--enc-hidden=20", "--dec-hidden=20", "--no-feat-format", "--dynet-seed=1"]
@@ -22,11 +23,10 @@ def trained(folder, *flags):
     return load_model(folder / "results")
 
 
-@pytest.mark.parametrize("engine", ["dynet", "native"])
-@pytest.mark.parametrize("flags", [
+@pytest.mark.parametrize("engine, flags", crossed(["native", "dynet"], [
     ["--model=g2p", "--epochs=30"],
     ["--model=ca-rm", "--transducer=substitute", "--il-prefixes=all", "--il-costs=learnt",
-     "--il-rollout-loss=distance", "--epochs=16"]])
+     "--il-rollout-loss=distance", "--epochs=16"]]))
 def test_both_engines_learn_to_substitute(engine, flags, tmp_path):
     if engine == "dynet":
         pytest.importorskip("dynet")
