@@ -177,3 +177,10 @@ def test_no_p_is_0():
     text = compare([True] * 200, [False] * 200).as_text()
     assert "p (McNemar, exact)           < 0.0001" in text and "p (paired bootstrap)         < 0.0002" in text
     assert "1 line\n" in compare([True], [True]).as_text()
+
+
+def test_treebanks_are_not_checked_for_what_running_text_repeats(tmp_path, capsys):
+    word = "1\t{0}\t{0}\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / "text.conllu").write_text("".join(word.format(each) for each in "!!!..?"), encoding="utf-8")
+    assert main(["check", str(tmp_path / "text.conllu")]) == 0
+    assert "nothing odd" in capsys.readouterr().out, "! comes three times"

@@ -44,11 +44,11 @@ class Finding:
 
 
 def check_file(data: Data) -> list[Finding]:
-    """What one file shows. Running text repeats itself, so treebanks are checked for characters only."""
+    """What one file shows. Running text repeats itself, so treebanks are checked for their spelling only."""
     in_lists = not isinstance(data.format, Treebank)
     found: list[Finding] = []
     for kind, find in FINDERS.items():
-        if in_lists or kind in OF_CHARACTERS:
+        if in_lists or kind in OF_RUNNING_TEXT:
             found += [Finding(kind, data.name, [*map(data.rows.line_of, indices)] if in_lists else [], what)
                       for indices, what in find(data)]
     return found
@@ -207,7 +207,7 @@ FINDERS: dict[str, Callable[[Data], Found]] = {
     "features in another order": feature_order, "misspelt features": feature_spelling,
     "first features": first_features, "empty fields": empty_fields, "mixed scripts": mixed_scripts,
     "rare characters": single_characters, "long lines": long_lines, "spelling": spelling}
-OF_CHARACTERS = {"mixed scripts", "rare characters", "spelling"}
+OF_RUNNING_TEXT = {"mixed scripts", "spelling"}  # treebanks are read as different words
 WORTH_SAYING = ("contradictions", "duplicates", "features in another case", "features in another order",
                 "misspelt features", "first features", "shared lines", "mixed scripts")
 
