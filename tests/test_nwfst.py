@@ -473,7 +473,7 @@ def test_a_training_run_writes_what_others_write_and_predict_and_load_use_it(dat
     capsys.readouterr()
     assert main(["predict", "--actions", run.model_path, data("test", "columns")]) == 0
     predicted = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert [columns[:-1] for columns in predicted] == run.predictions("greedy.test")
+    assert [[text, "", output] for text, output, _ in predicted] == run.predictions("greedy.test")
     assert il_morph.load(run.folder).predict(["talk", "dog", "bee"]) == [columns[-2] for columns in predicted]
 
 
