@@ -92,7 +92,7 @@ def test_commands_are_measured_for_both_engines(printed):
 
 @pytest.mark.slow
 def test_each_requirement_says_whether_it_holds(printed):
-    assert len(re.findall(r"^  (?:yes|NO) .*: [\d.]+ \([<>]= [\d.]+\)$", printed, re.M)) == 21
+    assert len(re.findall(r"^  (?:yes|NO) .*: [\d.]+ \([<>]= [\d.]+\)$", printed, re.M)) == 30
 
 
 @pytest.mark.slow
