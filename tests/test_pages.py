@@ -363,13 +363,13 @@ def test_a_treebank_is_lemmatized_and_saved(driver, folder):
         one(driver, "#tab-text").click()
         one(driver, "#treebank").send_keys(str(folder / "a.conllu"))
         one(driver, "#text-form button").click()
+        wait_until(lambda: one(driver, "#text-status").text.startswith("2 words, 100.0 % right"))
         wait_until(lambda: css(driver, "#text-result button"))
-        assert one(driver, "#text-status").text.startswith("2 words, 100.0 % right")
         check_for_everybody(driver, folder, "treebank")
         one(driver, "#text-result button").click()
         saved = folder / "downloads" / "a.lemmas.conllu"
-        wait_until(saved.exists)
-        assert saved.read_bytes() == Answers({"tr": TREEBANK}).file({}, CONLLU.encode())["predictions"].encode()
+        predicted = Answers({"tr": TREEBANK}).file({}, CONLLU.encode())["predictions"].encode()
+        wait_until(lambda: saved.exists() and saved.read_bytes() == predicted)
 
 
 def test_tabs_work_by_keyboard(driver, server):
