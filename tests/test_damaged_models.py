@@ -273,6 +273,12 @@ def use_model_without_features(model) -> None:
     assert len(Predictor(model).predict(["walk", "Ωk"])) == 2
 
 
+def use_model_with_attributes(model) -> None:
+    from il_morph.model.predictor import Predictor
+
+    assert len(Predictor(model).predict([("walk", "pos=V,tense=PST"), ("Ωk", "x=y")])) == 2
+
+
 def outcomes_of_mutations(path, chance: Random, number: int, load, use) -> list:
     whole, content = path.read_bytes(), members(path)
     outcomes = []
@@ -297,6 +303,16 @@ def test_no_mutation_of_a_model_of_a_cited_system_does_either(path, name):
     save_model(path, model)
     use = use_model_without_features if name == "nwfst" else use_model
     assert outcomes_of_mutations(path, Random(name), 150, load_model, use).count("refused") > 75
+
+
+@pytest.mark.slow
+def test_nor_of_a_model_like_ha_of_2017(path):
+    """Hard attention, two layers, a slot for each attribute."""
+    samples = [Sample("walk", "pos=V,tense=PST", "walked"), Sample("ox", "pos=N,num=PL", "oxen")]
+    save_model(path, random_model(samples=samples, transducer="hard", enc_layers=2, dec_layers=2, pos_emb=False,
+                                  avm_feat_format=True, format="sigmorphon2016"))
+    outcomes = outcomes_of_mutations(path, Random("ha-2017"), 150, load_model, use_model_with_attributes)
+    assert outcomes.count("refused") > 75 and "read" in outcomes
 
 
 @pytest.mark.slow
