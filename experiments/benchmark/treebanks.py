@@ -28,6 +28,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 import math
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -62,16 +63,16 @@ class Files:
         return self.work / f"{self.copies}-times.conllu"
 
 
-class Lemmatizer:
+class Lemmatizer(ABC):
     """A trained system: what its training took, and how it writes the lemmas of a file."""
 
     name: str
 
-    def trained(self) -> dict[str, float]:
-        raise NotImplementedError
+    @abstractmethod
+    def trained(self) -> dict[str, float]: ...
 
-    def lemmatize(self, source: Path, target: Path) -> Usage:
-        raise NotImplementedError
+    @abstractmethod
+    def lemmatize(self, source: Path, target: Path) -> Usage: ...
 
 
 @dataclass
@@ -111,8 +112,8 @@ class Peer(Lemmatizer):
             kept.write_text(json.dumps(asdict(usage)), encoding="utf-8")
         return {TRAINING: json.loads(kept.read_text(encoding="utf-8"))["cpu_seconds"]}
 
-    def training(self) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def training(self) -> list[str]: ...
 
 
 class Stanza(Peer):
