@@ -79,7 +79,8 @@ install_package() {
     rm -f "$stamp"
     # An older pip takes many minutes to resolve the packages for Python 3.9.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'pip>=25.1' &&
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 \
+    # Modules are compiled when they are first imported: most of them never are.
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 --no-compile \
         --editable "$project_root${1:+[$1]}" ||
         fail "pip could not install il-morph (its messages are above)" \
             "pip needs access to a package index." \
