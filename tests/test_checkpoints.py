@@ -16,7 +16,7 @@ from il_morph.model.predictor import Predictor
 from il_morph.runs.experiment import RunReport
 from il_morph.training import clock
 from il_morph.training.checkpoint import load_checkpoint, save_checkpoint
-from tests.cli import ROOT, SMALL, Run, error_of, training_arguments
+from tests.cli import ROOT, SMALL, Run, crossed, error_of, training_arguments
 from tests.waiting import wait_until
 
 NATIVE = ["--engine=native", "--patience=9"]
@@ -117,8 +117,7 @@ def test_kill_9_at_any_time_loses_no_more_than_an_epoch(data, tmp_path):
     assert not [name for name in os.listdir(tmp_path / "parts") if name.startswith(".")]
 
 
-@pytest.mark.parametrize("written", range(4))
-@pytest.mark.parametrize("failure", [KeyboardInterrupt, "full disk", "kill -9"])
+@pytest.mark.parametrize("written, failure", crossed(range(4), [KeyboardInterrupt, "full disk", "kill -9"]))
 def test_a_training_that_ends_while_its_first_epoch_is_written_goes_on(data, tmp_path, monkeypatch, capsys, written,
                                                                        failure):
     """After so many files."""

@@ -28,7 +28,8 @@ def test_a_kernel_comes_from_the_cache_even_the_first_time(tmp_path):
     assert list(tmp_path.rglob("*sigmoid*.nbc"))
 
 
-@pytest.mark.parametrize("suffix", ["nbi", pytest.param("nbc", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 def test_a_damaged_cache_is_compiled_again(suffix, tmp_path):
     call_a_kernel(tmp_path)
     for path in tmp_path.rglob(f"*.{suffix}"):

@@ -234,7 +234,8 @@ print(engine.kernels.NAME, hashlib.sha256(b"".join(weights[name].tobytes() for n
 """
 
 
-@pytest.mark.parametrize("numba", [False, True], ids=["numpy", "numba"])
+@pytest.mark.parametrize("numba", [pytest.param(False, id="numpy"),
+                                   pytest.param(True, id="numba", marks=pytest.mark.slow)])
 def test_results_depend_neither_on_threads_nor_on_the_hash_seed(numba):
     if numba:
         pytest.importorskip("numba")

@@ -681,8 +681,8 @@ def processes_of(folder):
             if f"{folder}/" in command and not state.startswith("Z") and int(pid) != os.getpid()]
 
 
-@pytest.mark.parametrize("number, code", [
-    (signal.SIGINT, 130), pytest.param(signal.SIGTERM, 130, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
 def test_ctrl_c_ends_the_children(tmp_path, number, code):
     make_data("sigmorphon2016", tmp_path / "data")
     process = start_script(tmp_path, *SELECTION, "--seeds=1,2", "--jobs=2", *ENDLESS)
