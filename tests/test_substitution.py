@@ -1,11 +1,15 @@
 """SUBSTITUTE, learnt costs and all nearest prefixes in whole runs of both engines."""
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from il_morph.commands import main
 from il_morph.model.modelfile import load_model, save_model
 from il_morph.model.predictor import Predictor
+from il_morph.model.settings import PRESETS, TrainingSettings
+from il_morph.training.imitation import model_rollin_probability
 from tests.cli import crossed
 
 WORDS = ["ba", "ab", "cab", "bac", "abc", "cb", "bca", "acb"]
@@ -75,6 +79,17 @@ def test_inputs_are_decomposed_and_outputs_composed(tmp_path):
                  str(tmp_path / "results")]) == 0
     costs = load_model(tmp_path / "results").vocabulary.learnt_costs
     assert costs.inputs == ["e", "\u0301"] and costs.outputs == ["é"]
+
+
+def training_of(preset):
+    names = {each.name for each in fields(TrainingSettings)}
+    return TrainingSettings(**{name: value for name, value in PRESETS[preset].items() if name in names})
+
+
+def test_g2p_rolls_in_with_the_model_and_segmentation_with_the_expert_alone():
+    """1 − k / (k + e^(epoch / k)) with k = 1, as in 2021; no roll-in with the model, as in 2022."""
+    assert [model_rollin_probability(training_of("g2p"), epoch) for epoch in (0, 1)] == [0.5, pytest.approx(0.731059)]
+    assert model_rollin_probability(training_of("segmentation"), 10_000) == 0
 
 
 def test_a_preset_refuses_outputs_without_its_boundary(tmp_path, capsys):

@@ -220,7 +220,7 @@ TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ca-mrt-a": {**EDITS, "mode": "mrt", "mrt_action_cost": 0.2},
     BEST: EDITS,
     "g2p": G2P,
-    "segmentation": {**G2P, "unicode": AS_IS, "boundary": " @@"},
+    "segmentation": {**G2P, "unicode": AS_IS, "boundary": " @@", "il_tforcing_epochs": MOST_EPOCHS},  # the expert leads
     "ha-2017": {**HARD, **SIZES_2017, "pos_emb": False, "avm_feat_format": True},
 }
 
