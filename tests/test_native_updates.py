@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from functools import partial
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from il_morph.engines.native import kernels_numpy
 from il_morph.engines.native.learner import NativeLearner
 from il_morph.engines.native.optimizers import RULES
 from il_morph.model.settings import TrainingSettings
+from il_morph.training.imitation import ImitationLearning
 from tests.cli import crossed
 from tests.native_plans import Planned
-from tests.random_models import SETTINGS, random_model
+from tests.random_models import PLAIN, SETTINGS, random_model
 from tests.test_native_gradients import compiled_kernels, samples_of
 
 KERNELS = {"numpy": lambda: kernels_numpy, "numba": compiled_kernels}
@@ -109,6 +111,33 @@ def test_both_engines_make_the_same_updates(settings, size):
         loss, count = other.update(batch)
         assert ours.update(batch) == (pytest.approx(loss, rel=1e-5), count)
     assert difference(ours.weights(), other.weights()) < 1e-5
+
+
+@pytest.mark.parametrize("loss", ["nll", "softmax-margin"])
+@pytest.mark.parametrize("beta, size", crossed([1.0, 0.5, 0.0], [1, 5]))
+def test_both_engines_imitate_alike_with_substitute(beta, size, loss):
+    """Roll-ins and roll-outs of model and expert, learnt costs and all prefixes, each engine with random numbers of its
+    own from the same seed."""
+    pytest.importorskip("dynet")
+    from il_morph.engines.dynet.learner import DynetLearner
+    from il_morph.engines.dynet.network import DynetNetwork
+
+    model = random_model(scale=0.3, transducer="substitute", **SETTINGS["no features"], **SETTINGS["untied"])
+    vocabulary = model.vocabulary.with_expert(all_prefixes=True, learns=True, samples=PLAIN)
+    training = TrainingSettings(il_loss=loss, il_beta=beta, il_k=1.0, batch_size=size)
+    ours, other = (ImitationLearning(vocabulary, training, Random(1)) for _ in range(2))
+    learners = [NativeLearner(vocabulary, ours, training, kernels_numpy),
+                DynetLearner(DynetNetwork(vocabulary), other, training)]
+    for learner in learners:
+        learner.set_weights(model.weights)
+    for epoch in range(3):
+        for learner in learners:
+            learner.begin_epoch(epoch)
+        for batch in batches_of(model, size):
+            (loss_here, count), (loss_there, number) = (learner.update(batch) for learner in learners)
+            assert (loss_here, count) == (pytest.approx(loss_there, rel=1e-5), number)
+    assert difference(*(learner.weights() for learner in learners)) < 1e-5
+    assert difference(learners[0].weights(), model.weights) > 0.01
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
