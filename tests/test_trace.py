@@ -18,6 +18,7 @@ from il_morph.model.search import Hypothesis, execute
 from il_morph.report.characters import columns, direction, shown, shown_form
 from il_morph.report.terminal import trace_text
 from il_morph.report.trace import DETOUR, OPTIMAL, WRONG, Edit, trace, trace_best, verdict
+from il_morph.transitions.actions import END
 from il_morph.transitions.expert import Expert, optimal_sequences
 from tests.cli import ROOT, error_of
 from tests.random_models import SETTINGS, random_actions, random_model
@@ -27,6 +28,8 @@ from tests.test_nwfst import model as nwfst_model
 WORDS = st.text(alphabet="walksinge ń", min_size=0, max_size=8)
 EDITS = Predictor(random_model(3))
 HARD = Predictor(random_model(3, transducer="hard"))
+SUBSTITUTING = Predictor(random_model(3, transducer="substitute"))
+SUBSTITUTING.vocabulary.all_prefixes = True
 
 
 def made(predictor, sample, actions) -> Hypothesis:
@@ -93,7 +96,7 @@ def test_the_expert_finds_nothing_wrong_with_its_own_sequences(word, gold):
     assert all(step.edit in step.optimal for step in found.steps)
 
 
-@pytest.mark.parametrize("predictor", [EDITS, HARD], ids=["edits", "hard attention"])
+@pytest.mark.parametrize("predictor", [EDITS, HARD, SUBSTITUTING], ids=["edits", "hard attention", "substitute"])
 @given(word=WORDS, gold=WORDS)
 @settings(max_examples=60, deadline=None)
 def test_an_output_is_right_if_and_only_if_no_step_departs_from_it(predictor, word, gold):
@@ -129,6 +132,20 @@ def test_a_detour_is_told_from_a_mistake():
 def test_a_character_that_the_model_cannot_write_is_what_the_expert_would_insert():
     found = trace_best(EDITS, Sample("walk", "V;PST", None), "ż", 1)
     assert Edit("insert", "ż") in found.steps[0].optimal
+
+
+def test_a_character_that_cannot_be_written_is_named_although_other_prefixes_are_as_near():
+    """After "s" the empty prefix of "wż" is as near as "w"."""
+    sample, substitute = Sample("walk", "V;PST", None), SUBSTITUTING.vocabulary.actions["<SUB>s"]
+    found, = trace(SUBSTITUTING, [sample], [made(SUBSTITUTING, sample, [substitute, END])], ["wż"])
+    assert Edit("insert", "ż") in found.steps[1].optimal
+
+
+def test_to_substitute_a_character_by_itself_is_a_detour():
+    sample, actions = Sample("walk", "V;PST", None), SUBSTITUTING.vocabulary.actions_of
+    copy, same, end = actions(["<COPY>", "<SUB>a", "⟫"])
+    found, = trace(SUBSTITUTING, [sample], [made(SUBSTITUTING, sample, [copy, same, copy, copy, end])], ["walk"])
+    assert [step.verdict for step in found.steps] == [OPTIMAL, DETOUR, OPTIMAL, OPTIMAL, OPTIMAL]
 
 
 def test_without_an_expert_the_step_that_departs_is_named():

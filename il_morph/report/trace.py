@@ -224,33 +224,6 @@ def edit_of(vocabulary: Vocabulary, action: int, character: str, symbols: Symbol
     return Edit(row.kind, symbols.symbol(row.subject(character)))
 
 
-class ExpertJudge:
-    """Judges steps by the expert's optimal set."""
-
-    def __init__(self, vocabulary: Vocabulary, instance: Instance):
-        self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
-        self.counting = vocabulary.tracker(self.gold)
-        self.expert = vocabulary.expert(instance.sample)
-
-    def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], str]:
-        """The optimal edits before an action, and the verdict on the action. Call it once before each action."""
-        places = self.counting.places(output)
-        candidates = self.expert.candidates(position - self.instance.start, *places)
-        optimal = optimal_actions(candidates)
-        j = places[0]
-        edits = tuple(self._edit(each, self.instance.text[position], j) for each in optimal)
-        if output != self.gold[:j] or action not in candidates:  # nothing removes a superfluous character
-            return edits, OPTIMAL if action in optimal else WRONG
-        return edits, OPTIMAL if action in optimal else DETOUR
-
-    def _edit(self, action: int, character: str, j: int) -> Edit:
-        """UNK stands for inserting a character that the model cannot insert."""
-        symbols = self.instance.symbols
-        if action == UNK:
-            return Edit(INSERT_KIND, symbols.symbol(self.gold[j]))
-        return edit_of(self.vocabulary, action, character, symbols)
-
-
 class PrefixJudge:
     """Judges steps of a system without an expert: is the output so far a prefix of the right one?"""
 
@@ -258,6 +231,33 @@ class PrefixJudge:
         self.vocabulary, self.instance, self.gold = vocabulary, instance, instance.sample.target
 
     def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], Optional[str]]:
+        return (), None if self.fits(action, position, output) else WRONG
+
+    def fits(self, action: int, position: int, output: str) -> bool:
+        """Can the output still become right after an action? Nothing removes a superfluous character."""
         written = output + self.vocabulary.table.rows[action].written(self.instance.text[position])
-        fits = written == self.gold if action == END else self.gold.startswith(written)
-        return (), None if fits else WRONG
+        return written == self.gold if action == END else self.gold.startswith(written)
+
+
+class ExpertJudge(PrefixJudge):
+    """Judges steps by the expert's optimal set."""
+
+    def __init__(self, vocabulary: Vocabulary, instance: Instance):
+        super().__init__(vocabulary, instance)
+        self.counting = vocabulary.tracker(self.gold)
+        self.expert = vocabulary.expert(instance.sample)
+
+    def judge(self, action: int, position: int, output: str) -> tuple[tuple[Edit, ...], Optional[str]]:
+        """The optimal edits before an action, and the verdict on the action. Call it once before each action."""
+        i, places = position - self.instance.start, self.counting.places(output)
+        optimal = optimal_actions(self.expert.candidates(i, *places))
+        edits = tuple(self._edit(each, i, places) for each in optimal)
+        return edits, OPTIMAL if action in optimal else DETOUR if self.fits(action, position, output) else WRONG
+
+    def _edit(self, action: int, i: int, places: Sequence[int]) -> Edit:
+        """UNK stands for inserting a character that the model cannot insert."""
+        symbols = self.instance.symbols
+        if action == UNK:
+            unseen = next(j for j in places if any(move.action == UNK for move in self.expert.moves(i, j)))
+            return Edit(INSERT_KIND, symbols.symbol(self.gold[unseen]))
+        return edit_of(self.vocabulary, action, self.instance.text[self.instance.start + i], symbols)
