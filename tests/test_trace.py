@@ -16,6 +16,7 @@ from il_morph.model.modelfile import save_model
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import Hypothesis, execute
 from il_morph.report.characters import columns, direction, shown, shown_form
+from il_morph.report.explanation import explanation_page
 from il_morph.report.terminal import trace_text
 from il_morph.report.trace import DETOUR, OPTIMAL, WRONG, Edit, trace, trace_best, verdict
 from il_morph.transitions.actions import END
@@ -146,6 +147,23 @@ def test_to_substitute_a_character_by_itself_is_a_detour():
     copy, same, end = actions(["<COPY>", "<SUB>a", "⟫"])
     found, = trace(SUBSTITUTING, [sample], [made(SUBSTITUTING, sample, [copy, same, copy, copy, end])], ["walk"])
     assert [step.verdict for step in found.steps] == [OPTIMAL, DETOUR, OPTIMAL, OPTIMAL, OPTIMAL]
+
+
+@pytest.mark.parametrize("command", ["predict", "score", "align"])
+def test_commands_that_show_edits_say_how_a_substitution_is_written(capsys, command):
+    assert main([command, "--help"]) == 0
+    assert "~x substitutes" in capsys.readouterr().out
+
+
+def test_pages_and_notebooks_tell_a_substitution_from_a_copy():
+    pytest.importorskip("jinja2")
+    sample, copy = Sample("walk", "V;PST", None), SUBSTITUTING.vocabulary.actions["<COPY>"]
+    substitute = SUBSTITUTING.vocabulary.actions["<SUB>s"]
+    found, = trace(SUBSTITUTING, [sample], [made(SUBSTITUTING, sample, [substitute, copy, copy, copy, END])], [None])
+    page = explanation_page(found)
+    assert '<span class="sign">~</span><bdi>s</bdi>' in page and "x</span> substitute</span>" in page
+    assert "x</span> substitute</span>" not in explanation_page(trace_best(EDITS, sample, None, 1))
+    assert ">~s</span>" in found._repr_html_()
 
 
 def test_without_an_expert_the_step_that_departs_is_named():

@@ -4,8 +4,8 @@ Usage:
   il-morph align [options] FILE
 
 FILE is training data; - is standard input. Actions are written as in `il-morph predict --actions`:
-x copies, -x deletes, +x inserts. With --transducer=hard, +x writes and > moves on. ␣ is a blank,
-〰 a gap.
+x copies, -x deletes, +x inserts, ~x substitutes. With --transducer=hard, +x writes and > moves on.
+␣ is a blank, 〰 a gap.
 
 Options:
   --align-smart         Chinese-restaurant-process aligner (default)
@@ -105,7 +105,7 @@ def model_vocabulary(args: Arguments, _: str) -> tuple[Vocabulary, list[Sample]]
 
 def refuse_what_has_no_effect(args: Arguments, aligner: str, transducer: str) -> None:
     if args["--align-expert"] and not SYSTEMS[transducer].has_expert:
-        raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT and END: leave out "
+        raise InputError("--align-expert shows sequences of COPY, DELETE, INSERT, SUBSTITUTE and END: leave out "
                          f"--transducer={transducer}")
     if args["--align-expert"] and args["--try-reverse"]:
         raise InputError("--align-expert aligns nothing, so --try-reverse has no effect: leave out one of them")

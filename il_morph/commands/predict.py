@@ -35,7 +35,7 @@ Options:
   --min-probability=P  write nothing (in CoNLL-U _) where the best output is less probable
   --format=NAME        tsv, or json: an object for each input with the output, probability, log probability and
                        actions of its predictions (default tsv)
-  --actions            add a column with the edits: x copies, -x deletes, +x inserts (> moves on)
+  --actions            add a column with the edits: x copies, -x deletes, +x inserts, ~x substitutes (> moves on)
   --decbatch-size=N    inputs decoded at once (default 128)
   --jobs=N             processes that decode; the output is the same (default 1)
   --columns=LIST       the columns of INPUT, for example input,features,output; - skips one

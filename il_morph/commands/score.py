@@ -17,7 +17,8 @@ Arguments:
 
 Options:
   --beam-width=N    action sequences to follow for each output [default: 32]
-  --actions         add a column with the edits of the best sequence: x copies, -x deletes, +x inserts (> moves on)
+  --actions         add a column with the edits of the best sequence: x copies, -x deletes, +x inserts,
+                    ~x substitutes (> moves on)
   --columns=LIST    the columns of FILE, for example input,features,output; - skips one
   --unicode=FORM    as-is, nfc, nfd, or nfd-nfc (inputs nfd, outputs nfc): normalise the data (default:
                     as in the training of the model)

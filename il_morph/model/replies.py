@@ -9,13 +9,14 @@ from typing import Any
 
 from il_morph.data.formats import Sample
 
-COLOURS = {"+": "#cfeed9;color:#0b4a20", "-": "#ffdad6;color:#7d1a12"}  # of insertions and deletions
+COLOURS = {"+": "#cfeed9;color:#0b4a20", "-": "#ffdad6;color:#7d1a12", "~": "#e5e0fb;color:#3b2c85"}  # by their signs
 COPIED = "#e6eaef;color:#1b1f24"
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """An output with its log probability and the edits that make it: x copies, -x deletes, +x inserts (> moves on)."""
+    """An output with its log probability and the edits that make it: x copies, -x deletes, +x inserts, ~x
+    substitutes (> moves on)."""
 
     output: str
     log_probability: float
@@ -107,7 +108,7 @@ def html_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def coloured(actions: str) -> str:
-    """The edits as chips: insertions green, deletions red."""
+    """The edits as chips: insertions green, deletions red, substitutions violet."""
     return " ".join(chip(COLOURS.get(edit[:1], COPIED) if len(edit) > 1 else COPIED, edit)
                     for edit in actions.split(" ") if edit)
 

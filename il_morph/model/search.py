@@ -250,7 +250,7 @@ def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) 
 
 
 def describe(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
-    """The edits, readable: a copied character stands for itself, `-x` deletes, `+x` inserts, `>` moves on."""
+    """The edits, readable: `x` copies, `-x` deletes, `+x` inserts, `~x` substitutes, `>` moves on."""
     table = vocabulary.table
     shown = (table.rows[action].show(instance.text[position])
              for action, position in table.walk(actions, instance.start, instance.end))

@@ -24,7 +24,8 @@ def runs_page(judged: Judged) -> str:
         overall=overall(judged), sections=sections(judged), curves=curves and picture_source(curves),
         remarks=judged.remarks + remarks, confusions=confusions, details=confusions.details[:MOST_DETAILS],
         settings=settings_table(judged.runs), commands=[shlex.join(run.stats["command"]) for run in judged.runs],
-        mistakes=mistakes, data={"runs": [run.name for run in judged.runs], "errors": errors})
+        mistakes=mistakes, substitutes=any(each.substitutes for mistake in mistakes for each in mistake.traces if each),
+        data={"runs": [run.name for run in judged.runs], "errors": errors})
 
 
 def settings_table(runs: Sequence[FinishedRun]) -> list[tuple[str, list[str], bool]]:

@@ -87,6 +87,11 @@ class Trace:
         """The number, from 1, of the first step after which the output cannot become right."""
         return self._first(WRONG)
 
+    @property
+    def substitutes(self) -> bool:
+        """Is there an edit among those shown that replaces a symbol?"""
+        return any(edit.kind == SUBSTITUTE_KIND for edit in self._edits())
+
     def _first(self, *verdicts: str) -> Optional[int]:
         return next((number for number, step in enumerate(self.steps, start=1) if step.verdict in verdicts), None)
 
@@ -142,7 +147,7 @@ def verdict(trace: Trace) -> str:
 
 def _chip(edit: Edit, judged: Optional[str] = None) -> str:
     """An edit in a notebook."""
-    sign = {INSERT_KIND: "+", DELETE_KIND: "-"}.get(edit.kind, "")
+    sign = {INSERT_KIND: "+", DELETE_KIND: "-", SUBSTITUTE_KIND: "~"}.get(edit.kind, "")
     mark = {WRONG: " ✗", DETOUR: " ~"}.get(judged or "", "")
     return chip(COLOURS.get(sign, COPIED), f"{sign}{shown(edit.character) if edit.character else edit.kind}{mark}")
 
