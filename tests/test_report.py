@@ -217,6 +217,18 @@ def paragraphs(page):
     return " ".join(text for _, text in page.all("p"))
 
 
+def test_a_report_on_data_without_features_does_not_offer_to_filter_by_them(tmp_path, made):
+    def filters(page):
+        return [attributes["id"] for tag, attributes in page.elements if tag in ("input", "select")]
+
+    (tmp_path / "words").write_text("ab\ta b\nba\tb a\n" * 5, encoding="utf-8")
+    path, results = str(tmp_path / "words"), str(tmp_path / "results")
+    assert main(["train", "--engine=native", "--epochs=1", "--beam-widths=0", *SMALL, "--no-feat-format", path, path,
+                 results]) == 0
+    assert filters(report(tmp_path / "page.html", results, f"--train={path}", f"--dev={path}")) == ["text", "confusion"]
+    assert filters(report(tmp_path / "page.html", made)) == ["text", "pos", "confusion"]
+
+
 def test_a_training_that_split_its_file_has_a_report_on_the_parts(tmp_path):
     (tmp_path / "words.tsv").write_text(as_2017(TRAIN), encoding="utf-8")
     folder = tmp_path / "results"

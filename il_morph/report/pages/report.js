@@ -3,11 +3,12 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const several = data.runs.length > 1;
+const tagged = document.getElementById("pos") !== null;
 const BATCH = 100;
 const COLUMNS = [
   { title: "Line", key: (error) => error.line },
   { title: "Input", key: (error) => error.input },
-  { title: "Features", key: (error) => error.tag },
+  ...(tagged ? [{ title: "Features", key: (error) => error.tag }] : []),
   { title: "Gold", key: (error) => error.gold },
   { title: several ? "Wrong predictions" : "Prediction", key: (error) => wrongOutputs(error)[0] },
   ...(several ? [{ title: "Wrong in", key: (error) => error.wrong.length }] : []),
@@ -65,7 +66,7 @@ function row(error) {
   const outputs = wrongOutputs(error);
   const cells = [
     element("td", { class: "figure" }, String(error.line)), element("td", {}, formElement(error.input)),
-    element("td", { class: "features" }, ...breakable(error.tag)), element("td", {}, formElement(error.gold)),
+    tagged ? element("td", { class: "features" }, ...breakable(error.tag)) : null, element("td", {}, formElement(error.gold)),
     element("td", {}, ...outputs.map((output) => element("div", {}, formElement(output)))),
     several ? element("td", { class: "figure" }, `${error.wrong.length} of ${data.runs.length}`) : null,
     element("td", {}, ...outputs.map((output) => element("div", { class: "chips small", dir: error.direction },
@@ -120,7 +121,7 @@ function counted(values) {
 }
 
 if (data.errors.length) {
-  choices("pos", counted(data.errors.map((error) => error.pos)).map(([pos, count]) => [`=${pos}`, `${pos || "(none)"} (${count})`]));
+  if (tagged) choices("pos", counted(data.errors.map((error) => error.pos)).map(([pos, count]) => [`=${pos}`, `${pos || "(none)"} (${count})`]));
   choices("confusion", counted(data.errors.flatMap((error) => [...new Set(error.confusions.filter(Boolean))])).map(([label, count]) => [label, `${label} (${count})`]));
   if (several) choices("run", data.runs.map((name, run) => [String(run), name]));
   const changed = () => { limit = BATCH; update(); };
