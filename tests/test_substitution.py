@@ -6,8 +6,9 @@ from dataclasses import fields
 import pytest
 
 from il_morph.commands import main
+from il_morph.data.formats import Sample
 from il_morph.model.modelfile import load_model, save_model
-from il_morph.model.predictor import Predictor
+from il_morph.model.predictor import Predictor, Unknown
 from il_morph.model.settings import PRESETS, TrainingSettings
 from il_morph.training.imitation import model_rollin_probability
 from tests.cli import crossed
@@ -101,6 +102,14 @@ def test_a_preset_refuses_outputs_without_its_boundary(tmp_path, capsys):
     assert not (tmp_path / "results").exists()
     assert main([*command, "--boundary=|", *paths]) == 0
     assert load_model(tmp_path / "results").vocabulary.settings.boundary == "|"
+
+
+def test_what_happens_to_unseen_symbols_is_said(tmp_path, capsys):
+    model = trained(tmp_path, "--engine=native", "--model=g2p", "--epochs=1")
+    warning, = Unknown(model.vocabulary, [Sample("aß", "", None)]).warnings()
+    assert "which the model can only copy, delete or substitute: ß (1)" in warning
+    assert main(["explain", str(tmp_path / "results"), "ab ż"]) == 0
+    assert "the model can only copy, delete or substitute such characters" in capsys.readouterr().out
 
 
 def test_an_unseen_input_symbol_is_read_as_the_mean_of_the_known_ones(tmp_path):

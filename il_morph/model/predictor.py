@@ -132,7 +132,7 @@ class Unknown:
         affected = sum(number for characters, number in self.unseen.items() if characters - forms)
         counted = [f"{character} ({number:,})" for character, number in counts.most_common()]
         return (f"{affected:,} of {self.samples:,} inputs have characters that training did not show, which the model "
-                f"can only copy or delete: {examples(counted, 5)}")
+                f"can only {self.vocabulary.table.ways_with_unseen}: {examples(counted, 5)}")
 
     def about_forms(self) -> Optional[str]:
         """Letters that the model knows in their other Unicode form alone."""

@@ -36,8 +36,8 @@ def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
     unseen = [shown(instance.symbols.symbol(c)) for c in dict.fromkeys(instance.sample.input)
               if c not in vocabulary.characters]
     kind = "symbols" if vocabulary.settings.input_separator else "characters"
-    found = [f"Training did not show {', '.join(unseen)}: the model can only copy or delete such {kind}."
-             if unseen else None]
+    found = [f"Training did not show {', '.join(unseen)}: the model can only {vocabulary.table.ways_with_unseen} such "
+             f"{kind}." if unseen else None]
     if vocabulary.format.separator is not None:
         found.append(_about_features(vocabulary, sample))
     found.append(Unknown(vocabulary, [sample]).about_forms())

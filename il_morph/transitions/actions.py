@@ -113,6 +113,11 @@ class ActionTable:
         return HEAD in self._writing
 
     @property
+    def ways_with_unseen(self) -> str:
+        """What it can do with a symbol of the input that training did not show, in words."""
+        return "copy, delete or substitute" if any(row.kind == "substitute" for row in self.rows) else "copy or delete"
+
+    @property
     def most_moves(self) -> int:
         """How many actions lead on to a target at most: in the paper's system COPY, DELETE and one INSERT."""
         own = max((len(actions) for symbol, actions in self._writing.items() if symbol), default=0)
