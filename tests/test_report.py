@@ -217,6 +217,17 @@ def paragraphs(page):
     return " ".join(text for _, text in page.all("p"))
 
 
+@pytest.mark.parametrize("flag, tile", [("--boundary= @@", "F1 of segments"),
+                                        ("--output-separator= ", "% symbol error rate")])
+def test_a_report_has_the_scores_of_symbols(tmp_path, flag, tile):
+    (tmp_path / "words").write_text("ab\ta @@b\nba\tb @@a\n" * 5, encoding="utf-8")
+    path, results = str(tmp_path / "words"), str(tmp_path / "results")
+    assert main(["train", "--engine=native", "--epochs=1", "--beam-widths=0", *SMALL, "--no-feat-format", flag, path,
+                 path, results]) == 0
+    page = report(tmp_path / "page.html", results, f"--train={path}", f"--dev={path}")
+    assert any(text.endswith(tile) for _, text in page.all("li"))
+
+
 def test_a_report_on_data_without_features_does_not_offer_to_filter_by_them(tmp_path, made):
     def filters(page):
         return [attributes["id"] for tag, attributes in page.elements if tag in ("input", "select")]
