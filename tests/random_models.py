@@ -39,6 +39,8 @@ SETTINGS = {
     "untied": {"param_tying": False, "action_input": 8},
     "close": {"tag_wraps": "close"},
     "hard": {"transducer": "hard"},
+    "substitute": {"transducer": "substitute"},
+    "substitute untied": {"transducer": "substitute", "param_tying": False},
     "hard untied close": {"transducer": "hard", "param_tying": False, "tag_wraps": "close"},
 }
 
