@@ -68,6 +68,8 @@ def test_a_header_row_is_recognised_said_and_skipped(header, text):
 
 @pytest.mark.parametrize("header", [
     "Grundform\tWortform\tMerkmale", "lemme\tforme\ttraits", "lema\tforma\trasgos", "лемма\tсловоформа\tпризнаки",
+    "Lema\tFlexión\tEtiqueta", "λήμμα\tτύπος\tχαρακτηριστικά", "lemma\tbøyningsform\ttrekk",
+    "Lemma\tInflected-form\tUniMorph_tag",
     "forma podstawowa\tforma\tcechy", "kök\tbiçim\tözellikler", "perusmuoto\tmuoto\tpiirteet", "lemma\tform\tgloss"])
 def test_header_rows_in_other_languages_are_recognised(header):
     data = parse(f"{header}\n{OF_2017}")
@@ -79,6 +81,7 @@ def test_header_rows_in_other_languages_are_recognised(header):
     ("ID\tLemma\tFeatures\tForm\tSpeaker", "-,input,features,output,-", "{id}\t{input}\t{tag}\t{output}\tAB"),
     ("lemma\tgloss\tform\tmsd", "input,-,output,features", "{input}\tto {input}\t{output}\t{tag}"),
     ("nr\tlemma\tform", "-,input,output", "{id}\t{input}\t{output}"),
+    ("Lemma\tVillage\tForm\tMSD\tPage seen", "input,-,output,features,-", "{input}\tx{id}\t{output}\t{tag}\t3{id}"),
 ])
 def test_a_header_row_says_which_columns_are_ignored(header, columns, row):
     lines = [row.format(id=number, input=sample.input, tag=sample.tag, output=sample.output)
@@ -109,6 +112,28 @@ def test_a_first_row_with_features_of_its_own_is_asked_about():
     columns = ("input", "output", "features")
     assert len(parse("base_word\tderived_word\tgrammar\n" + text, ReadOptions(columns=columns)).samples) == 11
     assert len(parse("be\twas\tV;PST;SG\n" + text).samples) == 11
+
+
+def test_a_first_row_with_the_name_of_a_column_is_asked_about():
+    assert "is this a header row? It has the name of a column" in error("lemma\twhatever\tpossibly\n" + OF_2017)
+    assert "is this a header row?" in error("lemma\twhatever\n" + "walked\twalk\nwent\tgo\n")
+    assert len(parse("stem\tstems\tV;PRS\n" + OF_2017).samples) == 3
+
+
+def test_features_that_are_not_split_show_a_header_row_too():
+    text = "".join(f"{word}\t{word}ed\tV.PST.{person}\n" for person in range(12) for word in ("walk", "play"))
+    assert "Its features occur nowhere else" in error("base_word\tderived_word\tgrammar\n" + text)
+
+
+def test_columns_that_may_be_features_are_not_ignored_for_their_name():
+    message = error("lemma\tform\tpos\tdegree\nwalk\twalked\tV\tPST\ngo\twent\tV\tPST\n")
+    assert "4 columns, and it is not clear what they are" in message
+
+
+def test_a_header_row_is_skipped_whatever_it_calls_several_columns_of_features():
+    columns = ("input", "output", "features", "features")
+    data = parse("lemma\tform\tpos\tdegree\nwalk\twalked\tV\tPST\n", ReadOptions(columns=columns))
+    assert data.samples[0].tag == "V;PST" and "header row skipped" in data.description
 
 
 # Features

@@ -5,53 +5,73 @@ from collections.abc import Sequence
 from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT
-from il_morph.data.recognition import TAGS, kinds_of
+from il_morph.data.recognition import EMPTY, TAGS, WORDS, kinds_of
 
 INPUT_NAMES = {
-    "input", "source", "src", "lemma", "base", "base form", "citation form", "dictionary form", "headword",
-    "stem", "grundform", "nennform", "stichwort", "lemme", "forme de base", "entrée", "lema", "forma base", "entrada",
-    "forma di base", "лемма", "начальная форма", "словарная форма", "лема", "sözlük biçimi", "madde başı",
-    "kök", "forma podstawowa", "hasło", "grondvorm", "grundord", "grunnform", "perusmuoto", "sanakirjamuoto",
-    "základní tvar", "heslo", "szótári alak", "词根", "原形", "見出し語", "기본형"}
+    "input", "source", "src", "lemma", "base", "base form", "citation form", "dictionary form", "headword", "stem",
+    "root", "infinitive", "grundform", "nennform", "stichwort", "lemme", "forme de base", "entrée", "lema",
+    "forma base", "entrada", "forma di base", "лемма", "начальная форма", "словарная форма", "лема", "sözlük biçimi",
+    "madde başı", "kök", "forma podstawowa", "hasło", "lemat", "grondvorm", "grundord", "grunnform", "perusmuoto",
+    "sanakirjamuoto", "základní tvar", "heslo", "szótári alak", "szótő", "lemmă", "λήμμα", "الجذر", "ערך", "词根", "词元",
+    "原形", "見出し語", "기본형"}
 OUTPUT_NAMES = {
-    "output", "target", "tgt", "form", "inflected", "inflected form", "inflected_form", "inflection",
-    "wordform", "word form", "word_form", "surface", "surface form", "flektierte form", "wortform", "forme",
-    "forme fléchie", "forma", "forma flexionada", "forma flessa", "форма", "словоформа", "biçim",
-    "çekimli biçim", "słowoforma", "vorm", "woordvorm", "verbogen vorm", "böjd form", "bøyd form", "bøjet form",
-    "muoto", "taivutusmuoto", "tvar", "alak", "词形", "活用形", "활용형"}
+    "output", "target", "tgt", "form", "inflected", "inflected form", "inflection", "wordform", "word form", "surface",
+    "surface form", "flektierte form", "flexionsform", "wortform", "forme", "forme fléchie", "flexion", "forma",
+    "forma flexionada", "flexión", "flexão", "forma flessa", "flessione", "форма", "словоформа", "biçim",
+    "çekimli biçim", "çekim", "słowoforma", "vorm", "woordvorm", "verbogen vorm", "böjd form", "böjningsform",
+    "bøyd form", "bøyningsform", "bøjet form", "bøjningsform", "muoto", "taivutusmuoto", "tvar", "alak", "szóalak",
+    "oblik", "oblika", "formă", "τύπος", "الصيغة", "צורה", "词形", "活用形", "활용형"}
 EITHER_NAMES = {"word", "wort", "mot", "palabra", "palavra", "parola", "слово", "kelime", "sözcük", "słowo", "woord",
                 "ord", "sana", "slovo", "szó"}
 FEATURE_NAMES = {
     "features", "feature", "feats", "feat", "msd", "msds", "tag", "tags", "pos", "morphology", "unimorph", "bundle",
-    "morphosyntactic description", "morphological features", "merkmale", "merkmal", "traits", "trait",
-    "caractéristiques", "rasgos", "etiquetas", "traços", "tratti", "признаки", "граммемы", "тег", "теги", "özellikler",
-    "etiket", "cechy", "znacznik", "kenmerken", "särdrag", "trekk", "piirteet", "rysy", "značka", "jegyek", "特征",
-    "素性", "자질"}
+    "unimorph tag", "morphosyntactic description", "morphological features", "category", "case", "tense", "person",
+    "gender", "mood", "aspect", "voice", "merkmale", "merkmal", "kategorie", "traits", "trait", "caractéristiques",
+    "étiquette", "étiquettes", "rasgos", "etiqueta", "etiquetas", "traços", "tratti", "признаки", "граммемы",
+    "грамматические признаки", "тег", "теги", "ознаки", "özellikler", "etiket", "cechy", "znacznik", "kenmerken",
+    "särdrag", "taggar", "trekk", "piirteet", "rysy", "značka", "jegyek", "címke", "oznaka", "oznake", "trăsături",
+    "χαρακτηριστικά", "السمات", "תכונות", "特征", "素性", "자질"}
 OTHER_NAMES = {
-    "", "id", "no", "nr", "number", "index", "line", "speaker", "informant", "consultant", "comment",
+    "", "id", "no", "nr", "index", "line", "speaker", "informant", "consultant", "comment",
     "comments", "note", "notes", "translation", "meaning", "english", "source text", "date", "example", "sentence",
-    "page", "ipa", "segmentation", "segments", "sprecher", "bemerkung", "übersetzung", "bedeutung",
+    "page", "ipa", "segmentation", "segments", "sprecher", "datum", "bemerkung", "übersetzung", "bedeutung",
     "locuteur", "traduction", "remarque", "hablante", "traducción", "nota", "notas", "falante", "tradução",
     "parlante", "traduzione", "номер", "говорящий", "перевод", "примечание", "konuşmacı", "çeviri", "not"}
 GLOSSES = {"gloss", "glosses", "glosse", "glosa", "глосса"}  # translations or features
+NAMED = INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES | FEATURE_NAMES
 
 
 def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
-    """The columns that the first row names, if it is a header row: it consists of known names and never recurs."""
-    names = [field.strip().lower() for field in rows[0]]
+    """The columns that the first row names, if it is a header row: it has known names and never recurs. Columns with
+    other names are ignored, unless they may be features."""
+    names = [name_in(field) for field in rows[0]]
     while len(names) > 2 and not names[-1]:
         names.pop()  # empty columns at the end have no name
     if len(rows) < 2 or len(names) < 2 or any(row[:len(names)] == list(rows[0]) for row in rows[1:]):
         return None
     tags = _features_under_a_gloss(names, rows)
-    places = [index for index, name in enumerate(names) if index not in tags and name in OTHER_NAMES | GLOSSES]
+    places = [index for index, name in enumerate(names) if index not in tags and name not in NAMED]
     columns = _columns_named([FEATURES if index in tags else name for index, name in enumerate(names)
                               if index not in places])
-    if columns is None:
+    if columns is None or not _may_be_ignored([index for index in places if names[index] not in OTHER_NAMES | GLOSSES],
+                                              names, rows):
         return None
     for place in places:
         columns.insert(place, IGNORED)
     return columns
+
+
+def name_in(field: str) -> str:
+    """`Inflected_Form` and `inflected-form` are the same name."""
+    return field.strip().lower().replace("_", " ").replace("-", " ")
+
+
+def _may_be_ignored(places: Sequence[int], names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Columns with unknown names: the others name the input and something else, and these do not look like features."""
+    if places and (INPUT_NAMES.isdisjoint(names) or (OUTPUT_NAMES | FEATURE_NAMES).isdisjoint(names)):
+        return False
+    kinds = dict(enumerate(kinds_of(rows[1:])))
+    return all(place in kinds and kinds[place].name in (WORDS, EMPTY) and not kinds[place].few for place in places)
 
 
 def _features_under_a_gloss(names: Sequence[str], rows: Sequence[Sequence[str]]) -> set[int]:
@@ -77,8 +97,13 @@ def _columns_named(names: Sequence[str]) -> Optional[list[str]]:
 
 def column_named(name: str) -> str:
     """The column that a name stands for; a name that is unknown, or may stand for two, stays as it is."""
-    names = {INPUT: INPUT_NAMES, OUTPUT: OUTPUT_NAMES, FEATURES: FEATURE_NAMES}
-    return next((column for column, known in names.items() if name.strip().lower() in known), name)
+    names = {INPUT: INPUT_NAMES, OUTPUT: OUTPUT_NAMES, FEATURES: FEATURE_NAMES, IGNORED: OTHER_NAMES - {""}}
+    return next((column for column, known in names.items() if name_in(name) in known), name)
+
+
+def names_columns(row: Sequence[str], columns: Sequence[str], fewest: int) -> bool:
+    """Does the row have names of these columns in their places, at least so many?"""
+    return sum(column_named(field) == column for field, column in zip(row, columns) if column != IGNORED) >= fewest
 
 
 def columns_with(words: Sequence[str], places: Sequence[int]) -> list[str]:

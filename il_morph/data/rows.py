@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat
-from il_morph.data.header import columns_with, header_of
+from il_morph.data.header import columns_with, header_of, names_columns
 from il_morph.data.recognition import (
     EMPTY,
     TAGS,
@@ -152,7 +153,7 @@ def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str
 def without_header(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
     ignored = [index for index, column in enumerate(fmt.columns if fmt else ()) if column == IGNORED]
     plain = [[field for index, field in enumerate(row) if index not in ignored] for row in rows.rows]
-    header = header_of(plain)
+    header = header_of(plain) or header_in(fmt, plain)
     if header is None:
         return rows
     if OUTPUT in header and header.index(OUTPUT) < header.index(INPUT):
@@ -161,19 +162,33 @@ def without_header(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
     return replace(rows, rows=rows.rows[1:], header=header)
 
 
+def header_in(fmt: Optional[DataFormat], rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
+    """The columns of this format, if the first row names at least two of them; other names do not matter then."""
+    columns = [column for column in fmt.columns if column != IGNORED] if fmt else []
+    if len(columns) == len(rows[0]) + 1:
+        columns.remove(OUTPUT)
+    named = len(columns) == len(rows[0]) and names_columns(rows[0], columns, 2) and rows[0] not in rows[1:]
+    return columns if named else None
+
+
 def refuse_likely_header(rows: FileRows, fmt: DataFormat) -> None:
-    """Ask about a first row whose features occur nowhere else while those of other rows are repeated."""
-    place = fmt.columns.index(FEATURES) if FEATURES in fmt.columns else None
-    usual = [row for row in rows.rows if len(row) == len(fmt.columns)]
-    if rows.header is not None or place is None or fmt.separator is None or len(usual) < ENOUGH_FOR_DOUBT:
+    """Ask about a first row that names a column, or whose features occur nowhere else while others are repeated."""
+    usual = [row for row in rows.rows if len(row) == len(rows.rows[0])]
+    if rows.header is not None or len(usual[0]) < 2 or len(usual) < 2:
         return
-    first, *others = [fmt.features(row[place]) for row in usual]
-    features = [feature for bundle in others for feature in bundle]
-    if usual[0] is rows.rows[0] and come_again(features) and not {*first, ""}.intersection(features):
-        columns = ",".join(fmt.columns)
-        raise AmbiguousFormat(f"{rows.where(0)}: {' | '.join(usual[0])}: is this a header row? Its features occur "
-                              f"nowhere else. Remove it, or call its columns {columns}; if it is data, say so with "
-                              f"--columns={columns}")
+    columns = fmt.columns_of(usual[0], rows.where(0))
+    reason = "It has the name of a column" if names_columns(usual[0], columns, 1) else ""
+    if FEATURES in columns and fmt.separator is not None:
+        first, *others = [re.findall(r"\w+", row[columns.index(FEATURES)]) for row in usual]
+        parts = [part for bundle in others for part in bundle]
+        if {*first}.intersection(parts):
+            return
+        if len(usual) >= ENOUGH_FOR_DOUBT and come_again(parts):
+            reason = "Its features occur nowhere else"
+    if reason:
+        listed = ",".join(columns)
+        raise AmbiguousFormat(f"{rows.where(0)}: {' | '.join(usual[0])}: is this a header row? {reason}. Remove it, or "
+                              f"call its columns {listed}; if it is data, say so with --columns={listed}")
 
 
 # Empty columns at the end
