@@ -150,6 +150,13 @@ def test_features_are_never_split_inside_brackets(text, features):
     assert len(features) > 1 or "each bundle is one" in data.description
 
 
+def test_commas_between_columns_and_inside_brackets_are_refused():
+    message = error("walk,walked,V;PST;NOM(2,PL)\ngo,went,V;PST;NOM(2,SG)\n", need_output=True)
+    assert message.startswith("file, line 1: a comma stands inside brackets") and "quotation marks" in message
+    quoted = parse('walk,walked,"V;PST;NOM(2,PL)"\ngo,went,"V;PST;NOM(2,SG)"\n', need_output=True)
+    assert quoted.format.features(quoted.samples[0].tag) == ("V", "PST", "NOM(2,PL)")
+
+
 @pytest.mark.parametrize("sign", [".", " ", "+"])
 def test_what_may_separate_features_is_offered(sign, caplog, tmp_path):
     path = tmp_path / "file"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Optional
 
-from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat
+from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat, split_outside_brackets
 from il_morph.data.header import columns_with, header_of, names_columns
 from il_morph.data.recognition import (
     EMPTY,
@@ -98,6 +98,8 @@ def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
     clear = [delimiter for delimiter, rows in candidates.items() if is_clearly_csv(rows)]
     if len(clear) > 1:  # an empty column at the end shows what separates them
         clear = [each for each in clear if all(line.endswith(each) for line in lines)] or clear
+    if not clear:
+        refuse_commas_in_brackets(lines, name)
     ways = clear or [*candidates]
     if not clear and words_alone and not name.lower().endswith(".csv"):
         ways = [TAB, *(ways if len(lines) >= ENOUGH_FOR_DOUBT else [])]
@@ -122,6 +124,15 @@ def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
     if any(field.count("(") != field.count(")") for row in regular for field in row):
         return None  # it is inside brackets, as in NOM(2,PL)
     return regular if usual > 1 and 10 * len(regular) >= 9 * sum(map(bool, lines)) else None
+
+
+def refuse_commas_in_brackets(lines: Sequence[str], name: str) -> None:
+    """Commas between columns and inside brackets: what is not quoted would be split there."""
+    widths = {len(split_outside_brackets(line, ",")) for line in lines}
+    number = next((index for index, line in enumerate(lines, start=1) if re.search(r"\([^()]*,[^()]*\)", line)), None)
+    if len(widths) == 1 and min(widths) > 1 and number and '"' not in lines[number - 1]:
+        raise InputError(f"{name}, line {number}: a comma stands inside brackets, and commas seem to separate the "
+                         "columns; put quotation marks around the features, or separate the columns by tabs")
 
 
 def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
