@@ -42,7 +42,7 @@ def found(text: str, kind: str) -> list:
     ("features in another case", [([5], "n and N differ only in case")]),
     ("features in another order", [([6], "N;SG;ACC is elsewhere N;ACC;SG"), ([7], "ACC;N;SG is elsewhere N;ACC;SG")]),
     ("misspelt features", [([13], "ACCC (once) may be ACC (12 times)")]),
-    ("mixed scripts", [([8], "letters of two scripts in one line: g\u043ez (Cyrillic And Latin)")]),
+    ("mixed scripts", [([8], "letters of two scripts in one line: g\u043ez (Cyrillic and Latin)")]),
     ("long lines", []), ("empty fields", []),
 ])
 def test_what_looks_wrong_is_found_with_its_lines(kind, expected):
@@ -62,6 +62,12 @@ def test_rare_characters_long_lines_and_empty_fields_are_found():
     text = "aba\tabab\tN;PL\n" * 3 + "ab\tabø\tN;PL\n" + "ab" * 30 + "\tab\tN;PL\n" + "ab\ta\t\n"
     assert found(text, "rare characters") == [([4], "1 character occurs in one line alone: ø (U+00F8)")]
     assert found(text, "long lines")[0][0] == [5] and found(text, "empty fields") == [([6], "the features are empty")]
+
+
+def test_features_that_are_not_split_are_found():
+    lines = "".join(f"{word}\t{word}ed\tV.PST\n" for word in ("walk", "play", "talk"))
+    [(_, what)] = found(lines, "spelling")
+    assert '--feature-separator="."' in what
 
 
 def test_clean_data_has_no_findings():

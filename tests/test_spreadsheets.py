@@ -157,7 +157,7 @@ def test_commas_between_columns_and_inside_brackets_are_refused():
     assert quoted.format.features(quoted.samples[0].tag) == ("V", "PST", "NOM(2,PL)")
 
 
-@pytest.mark.parametrize("sign", [".", " ", "+"])
+@pytest.mark.parametrize("sign", [".", " ", "+", "><"])
 def test_what_may_separate_features_is_offered(sign, caplog, tmp_path):
     path = tmp_path / "file"
     path.write_text(f"walk\twalked\tV{sign}PST(2,PL)\ngo\twent\tV{sign}PST(2,SG)\n")

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import editdistance
 
 from il_morph.data.dataformat import Treebank
-from il_morph.data.reading import Data
+from il_morph.data.reading import Data, warnings_about_separators
 from il_morph.data.spelling import examples
 
 MOST_SHOWN = 8  # lines in a list
@@ -169,7 +169,7 @@ def mixed_scripts(data: Data) -> Found:
     found = {index: scripts for index, sample in enumerate(data.samples)
              for scripts in (scripts_of(sample.input) | scripts_of(sample.output or ""),) if len(scripts) > 1}
     if found:
-        shown = [f"{data.samples[index].input} ({' and '.join(sorted(scripts)).title()})"
+        shown = [f"{data.samples[index].input} ({' and '.join(map(str.title, sorted(scripts)))})"
                  for index, scripts in found.items()]
         yield [*found], f"letters of two scripts in one line: {examples(shown)}"
 
@@ -197,8 +197,8 @@ def long_lines(data: Data) -> Found:
 
 
 def spelling(data: Data) -> Found:
-    """What reading warns about: blanks, quotation marks, Unicode forms, empty features."""
-    for warning in data.warnings():
+    """What reading warns about: blanks, quotation marks, Unicode forms, empty features, features that are not split."""
+    for warning in data.warnings() + warnings_about_separators(data):
         yield [], warning
 
 

@@ -55,7 +55,7 @@ from il_morph.data.symbols import NO_SEPARATORS, Separators
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike, read_bytes
 
-OTHER_SEPARATORS = "+:/-_. "  # may separate features, but only on request
+OTHER_SEPARATORS = ("+", ":", "/", "-", "_", ".", " ", "><")  # may separate features, but only on request
 WHICH_COLUMNS = "name the columns with --columns"
 
 log = logging.getLogger(__name__)
