@@ -4,9 +4,11 @@ import json
 import pytest
 
 from il_morph.commands import main
+from il_morph.commands.streams import refuse_other_data
 from il_morph.data.checking import check_file, check_together, listed, scripts_of, summary
-from il_morph.data.formats import parse_data
+from il_morph.data.formats import ReadOptions, parse_data
 from il_morph.data.samples import Sample
+from il_morph.errors import InputError
 from il_morph.evaluation.comparison import compare, p_in_words
 from il_morph.model.predictor import Predictor, Unknown
 from tests.cli import error_of
@@ -170,6 +172,19 @@ def test_a_blank_line_in_predictions_is_refused(tmp_path, capsys):
 
 
 # Words in the place of files, and small words
+
+@pytest.mark.parametrize("lines, what", [
+    ("TR01\twalk\tV;PST\nTR02\tsing\tV;PST\n", "the inputs have numbers (TR01)"),
+    ("2024-05-01\twalk\tV;PST\n2024-05-02\tsing\tV;PST\n", "the inputs have numbers (2024-05-01)"),
+    ("walk\tV;PST\t1\nsing\tV;PST\t2\n", "the outputs are numbers (1)"),
+])
+def test_identifiers_are_not_inflected_nor_replaced(lines, what):
+    predictor = Predictor(ending_model())
+    options = ReadOptions(expected=predictor.format, because="the model was trained on")
+    with pytest.raises(InputError) as caught:
+        refuse_other_data(parse_data(lines.encode(), "file", options), predictor)
+    assert what in str(caught.value) and "--columns=-,input,features" in str(caught.value)
+
 
 def test_predict_of_a_word_points_to_explain(capsys):
     assert error_of(capsys, "predict", "results", "kitap", "N;SG;ACC") == (

@@ -277,7 +277,7 @@ def test_bad_flags(trained, data, capsys, flags, message):
 @pytest.mark.parametrize("content, where, what", [
     ("", "", "is empty"),
     ("walk\n", ", line 1", "1 column"),
-    ("walk\twalked\tV;PST\tmore\n", ", line 1", "4 columns"),
+    ("walk\twalked\tV;PST\tmore\n", ": 4 columns", "say it with --columns"),
     (b"w\xe4lk\tV;PST\n", ", line 1", "not UTF-8"),
     ("⟪walk\tV;PST\n", ", line 1", "the symbol ⟪ is reserved"),
     (as_2016(TRAIN), "", "does not look like the sigmorphon2017 format"),

@@ -24,6 +24,7 @@ from il_morph.data.formats import (
     read_data,
     read_parts,
 )
+from il_morph.data.read_options import named_columns
 from il_morph.data.reading import RECOGNISED
 from il_morph.data.spelling import Letters
 from il_morph.data.streaming import DataStream
@@ -100,6 +101,16 @@ def test_a_header_row_says_which_column_a_model_inflects():
         "file, line 1: the header row names no features; give data in the format that the model was trained on")
     assert 'column 3 looks like features separated by ","' in error(
         "ID\tlemma\tmsd\n7\twalk\tV,PST\n8\tgo\tV,PST\n", options)
+
+
+def test_numbers_are_not_proposed_as_inputs():
+    text = "1\twalk\twalked\tV;PST\n2\tgo\twent\tV;PST\n"
+    for options in (RECOGNISED, ReadOptions(expected=SIGMORPHON2017, because="the model was trained on")):
+        assert "(--columns=-,input,output,features)" in error(text, options)
+
+
+def test_columns_may_be_called_as_in_a_header_row():
+    assert named_columns("ID,Lemma,Inflected-form,MSD,Speaker") == ("-", "input", "output", "features", "-")
 
 
 def test_a_first_row_with_features_of_its_own_is_asked_about():

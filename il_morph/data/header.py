@@ -12,8 +12,8 @@ INPUT_NAMES = {
     "root", "infinitive", "grundform", "nennform", "stichwort", "lemme", "forme de base", "entrée", "lema",
     "forma base", "entrada", "forma di base", "лемма", "начальная форма", "словарная форма", "лема", "sözlük biçimi",
     "madde başı", "kök", "forma podstawowa", "hasło", "lemat", "grondvorm", "grundord", "grunnform", "perusmuoto",
-    "sanakirjamuoto", "základní tvar", "heslo", "szótári alak", "szótő", "lemmă", "λήμμα", "الجذر", "ערך", "词根", "词元",
-    "原形", "見出し語", "기본형"}
+    "sanakirjamuoto", "základní tvar", "heslo", "szótári alak", "szótő", "lemmă", "λήμμα", "الجذر", "ערך", "词根",
+    "词元", "原形", "見出し語", "기본형"}
 OUTPUT_NAMES = {
     "output", "target", "tgt", "form", "inflected", "inflected form", "inflection", "wordform", "word form", "surface",
     "surface form", "flektierte form", "flexionsform", "wortform", "forme", "forme fléchie", "flexion", "forma",

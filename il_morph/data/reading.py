@@ -349,6 +349,8 @@ def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) 
     try:
         seen = recognise(rows.rows, rows.name, rows.header, default=expected.separator)
     except AmbiguousFormat:
+        if usual_width(rows.rows) > len(expected.columns):
+            raise
         return expected
     if rows.header is not None and (IGNORED in rows.header or rows.header.count(FEATURES) > 1):
         return _with_the_same_features(seen, rows, options, expected)

@@ -273,7 +273,9 @@ def shown(row: Sequence[str], columns: Sequence[str]) -> str:
 
 def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[int]) -> AmbiguousFormat:
     row, width = rows[0], len(rows[0])
-    columns = with_features_at(2 if place is None else place, width)
+    words = [index for index, fields in enumerate(zip(*rows)) if index != place and not all(map(str.isdecimal, fields))]
+    named = dict(zip(words, (INPUT, OUTPUT, FEATURES) if place is None else (INPUT, OUTPUT)))
+    columns = [FEATURES if index == place else named.get(index, IGNORED) for index in range(width)]
     return AmbiguousFormat(f"{name}: {width} columns, and it is not clear what they are; say it with --columns, where "
                            f"- is a column to be ignored, perhaps\n  {shown(row, columns)}  "
                            f"(--columns={','.join(columns)})")
