@@ -356,7 +356,7 @@ def test_a_hash_sign_is_a_character_like_others():
 def test_other_encodings_are_named_with_the_command_that_converts(encoding, conversion):
     message = error("hören\tgehört\tV;PTCP\nkönnen\t„gekonnt“\tV;PTCP\n".encode(encoding))
     assert message.startswith("file, line 1: not UTF-8; convert the file to UTF-8")
-    assert message.endswith(conversion)
+    assert conversion in message
 
 
 def test_cyrillic_is_told_from_western_letters():
@@ -368,13 +368,18 @@ def test_cyrillic_is_told_from_western_letters():
     ("cp1254", "kuş\tkuşlar\tN;PL\ndağ\tdağlar\tN;PL\nkapı\tkapılar\tN;PL\n", "  kuş  iconv -f WINDOWS-1254"),
     ("cp1250", "żaba\tżaby\tN;PL\nłąka\tłąki\tN;PL\nręka\tręce\tN;PL\n", "iconv -f WINDOWS-1250"),
     ("cp1253", "σπίτι\tσπίτια\tN;PL\nδρόμος\tδρόμοι\tN;PL\n", "iconv -f WINDOWS-1253"),
+    ("cp1257", "žmogus\tžmonės\tN;PL\nšuo\tšunys\tN;PL\n", "  žmogus  iconv -f WINDOWS-1257"),
+    ("iso8859-2", "żaba\tżaby\tN;PL\nłąka\tłąki\tN;PL\nręka\tręce\tN;PL\n", "  żaba  iconv -f ISO-8859-2"),
+    ("cp866", "дом\tдома\tN;PL\nкот\tкоты\tN;PL\nслон\tслоны\tN;PL\n", "  дом  iconv -f IBM866"),
+    ("mac_roman", "élève\télèves\tN;PL\ngarçon\tgarçons\tN;PL\n", "  élève  iconv -f MACINTOSH"),
     ("koi8-r", "дом\tдома\tN;PL\nкот\tкоты\tN;PL\nслон\tслоны\tN;PL\n", "  дом  iconv -f KOI8-R"),
     ("cp1252", "niño\tniños\tN;PL\naño\taños\tN;PL\n", "iconv -f WINDOWS-1252"),
 ])
 def test_encodings_in_which_a_file_has_words_are_shown_with_a_word_in_each(encoding, text, likely):
     message = error(text.encode(encoding))
     assert likely in message
-    assert message.count("iconv") == max(1, message.count("\n")) <= 3
+    assert message.count("iconv") == message.count("\n") - 1 <= 4
+    assert message.endswith("if none is, save the file as UTF-8 in the program that wrote it")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])

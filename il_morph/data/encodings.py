@@ -21,8 +21,8 @@ BLOCK_OF_BZIP2 = b"1AY&SY"  # after a digit; a word may begin with BZh, too
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 BYTE_ORDER_MARK = codecs.BOM_UTF8
 ONE_BYTE_ENCODINGS = ("WINDOWS-1252", "WINDOWS-1254", "WINDOWS-1250", "WINDOWS-1251", "WINDOWS-1257", "WINDOWS-1253",
-                      "WINDOWS-1255", "WINDOWS-1256", "KOI8-R", "ISO-8859-1")
-MOST_CANDIDATES = 3
+                      "WINDOWS-1255", "WINDOWS-1256", "KOI8-R", "ISO-8859-1", "ISO-8859-2", "IBM866", "MACINTOSH")
+MOST_CANDIDATES = 4
 QUOTES = "‘’“”„‚‹›«»–—…·"  # text has them, in any encoding
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,8 @@ def decode(data: bytes, name: str, start: int = 1) -> str:
         data = b"".join(as_utf8([data], name))
     wide = _two_byte_encoding(data)
     if wide:
-        raise InputError(f"{name}, line 1: not UTF-8; {_conversion(name, [(wide, '')])}")
+        raise InputError(f"{name}, line 1: not UTF-8; convert the file to UTF-8; it looks like {wide}: "
+                         f"iconv -f {wide} -t UTF-8 {file_named(name)} > NEW")
     if start == 1 and data.startswith(2 * codecs.BOM_UTF8):
         raise InputError(f"{name}, line 1: there are two byte order marks; remove one: "
                          f"tail -c +{len(codecs.BOM_UTF8) + 1} < {file_named(name)} > NEW")
@@ -155,12 +156,10 @@ def _oddities(word: str) -> int:
 
 
 def _conversion(name: str, candidates: list[tuple[str, str]]) -> str:
-    commands = [f"iconv -f {encoding} -t UTF-8 {file_named(name)} > NEW" for encoding, word in candidates]
-    if len(candidates) > 1:
-        ways = "".join(f"\n  {word}  {command}" for (_, word), command in zip(candidates, commands))
-        return f"convert the file to UTF-8, with the command beside the word that is spelt right:{ways}"
-    encoding = candidates[0][0].replace("WINDOWS", "Windows")
-    return f"convert the file to UTF-8; it looks like {encoding}: {commands[0]}"
+    commands = [f"iconv -f {encoding} -t UTF-8 {file_named(name)} > NEW" for encoding, _ in candidates]
+    ways = "".join(f"\n  {word}  {command}" for (_, word), command in zip(candidates, commands))
+    return (f"convert the file to UTF-8, with the command beside the word that is spelt right:{ways}\n"
+            "if none is, save the file as UTF-8 in the program that wrote it")
 
 
 def file_named(name: str) -> str:
