@@ -57,7 +57,7 @@ def test_a_training_with_few_dev_lines_says_so_and_records_the_rule(file, result
     caplog.set_level("INFO")
     assert train(file, results) == 0
     assert "dev: 2 lines, so one line is 50 points of dev accuracy" in caplog.text
-    assert "--folds=5 with one FILE uses all data in turns" in caplog.text
+    assert "one file and --folds=5 use all data in turns" in caplog.text
     assert "told apart by their dev loss (--pick-ties=loss)" in caplog.text
     assert Run(results).settings["pick_ties"] == "loss"
 
@@ -87,6 +87,13 @@ def test_folds_use_all_lines_in_turns_and_the_models_vote(file, results, capsys)
     for others in (["--folds=2"], ["--seeds=1-3"], ["--folds=3", "--dynet-seed=7"]):
         assert train(*others, f"--test-path={test}", file, results) == 2
     assert [Run(results / fold).model_bytes for fold in "123"] == before
+
+
+def test_folds_are_not_warned_of_the_development_data_they_do_not_use(file, results, capsys, caplog):  # noqa: F811
+    assert train("--folds=2", file, results) == 0
+    shown = capsys.readouterr().out
+    assert "dev: " not in caplog.text and "vote  " not in shown
+    assert "give this folder to `il-morph predict`, and they vote" in shown
 
 
 @pytest.mark.parametrize("arguments, message", [

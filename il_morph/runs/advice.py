@@ -27,7 +27,7 @@ def _all_advice(spec: RunSpec, model: ModelSettings, history: History, dev: int,
     if best is last and last.epoch + 1 >= spec.training.epochs:
         yield (f"the last epoch is the best one, so more may help: --epochs={2 * spec.training.epochs}")
     if dev < SMALL_DEV:
-        yield (f"{dev} dev line{'s' * (dev > 1)} cannot tell good models from bad ones: take more, or one FILE and "
+        yield (f"{dev} dev line{'s' * (dev > 1)} cannot tell good models from bad ones: take more, or one file and "
                "--folds=5")
     if best.train_accuracy - best.dev_accuracy >= FAR:
         yield (f"train accuracy {best.train_accuracy:.0f}, dev accuracy {best.dev_accuracy:.0f}: the model knows its "

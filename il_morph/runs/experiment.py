@@ -65,15 +65,17 @@ def run(spec: RunSpec, command: Sequence[str] = ()) -> None:
         _train(prepared, command)
 
 
-def prepare(spec: RunSpec) -> Prepared:
-    """Read the model to start from and the data, check what is asked for against them, then build the vocabulary."""
+def prepare(spec: RunSpec, dev_is_used: bool = True) -> Prepared:
+    """Read the model to start from and the data, check what is asked for against them, then build the vocabulary. Folds
+    have development data of their own, so nothing is said about that of one split."""
     reloaded = load_model(spec.reload_path) if spec.reload_path is not None else None
     if reloaded:
         check_reloaded(spec, reloaded.vocabulary.settings)
     parts, split = _read(spec, reloaded)
     spec = with_rule_for_ties(_for_data(spec, parts), parts)
     check_symbols(spec, parts)
-    warn_of_small_data(spec, parts)
+    if dev_is_used:
+        warn_of_small_data(spec, parts)
     say_what_looks_wrong(parts)
     settings = reloaded.vocabulary.settings if reloaded else _settings(spec, parts)
     engine = checked_engine(spec, settings)
@@ -82,7 +84,8 @@ def prepare(spec: RunSpec) -> Prepared:
     training = spec.training
     if training.mode == "il":
         vocabulary = vocabulary.with_expert(training.il_prefixes == ALL, training.il_costs == LEARNT, parts.train)
-    report_unseen(vocabulary, parts)
+    if dev_is_used:
+        report_unseen(vocabulary, parts)
     if spec.training.mode != "eval":
         report_attributes(vocabulary)
     if split:

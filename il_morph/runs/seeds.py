@@ -28,7 +28,8 @@ from il_morph.runs.unused_settings import unused
 from il_morph.runs.votes import write_vote
 from il_morph.runs.workers import train_jobs
 
-OF_FOLDS = "Each fold's accuracy is on the lines that chose its best epoch, which favours it.\n"
+OF_FOLDS = ("Each fold's accuracy is on the lines that chose its best epoch, which favours it.\n"
+            "Together the models are the result: give this folder to `il-morph predict`, and they vote.\n")
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def train_seeds(spec: RunSpec, seeds: Sequence[int], jobs: Optional[int]) -> int
 
 def train_folds(spec: RunSpec, folds: int, jobs: Optional[int]) -> int:
     """Cross-validation: a model for each part of the file, which is the development data of that model alone."""
-    prepared, root = prepare(spec), RunFolder(os.path.abspath(spec.results))
+    prepared, root = prepare(spec, dev_is_used=False), RunFolder(os.path.abspath(spec.results))
     assert prepared.split is not None, "one file is split"
     files = split_into_folds(prepared.split, root, folds)
     tasks = [fold_task(prepared, file, root, number) for number, file in enumerate(files, start=1)]
@@ -227,8 +228,9 @@ def as_text(summary: dict[str, Any]) -> str:
     rows += [[f"{what} {seed}", *(f"{each['seeds'][str(seed)]:.2f}" for each in scores.values())]
              for seed in summary["seeds"]]
     rows += [["mean ± sd", *(f"{each['mean']:.2f}" + ("" if each["sd"] is None else f" ± {each['sd']:.2f}")
-                             for each in scores.values())],
-             ["vote", *(f"{each['vote']:.2f}" if "vote" in each else "–" for each in scores.values())]]
+                             for each in scores.values())]]
+    if any("vote" in each for each in scores.values()):
+        rows.append(["vote", *(f"{each['vote']:.2f}" if "vote" in each else "–" for each in scores.values())])
     widths = [max(map(len, column)) for column in zip(*rows)]
     text = "".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) + "\n" for row in rows)
     return text + (OF_FOLDS if "folds" in summary else "")

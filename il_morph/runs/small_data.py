@@ -29,6 +29,6 @@ def warn_of_small_data(spec: RunSpec, parts: Parts) -> None:
         return
     counted = "1 line" if dev == 1 else f"{dev} lines"
     log.warning("dev: %s, so one line is %.0f points of dev accuracy: it chooses the best epoch badly%s", counted,
-                100 / dev, "; --folds=5 with one FILE uses all data in turns" if every < SMALL_DATA else "")
+                100 / dev, "; one file and --folds=5 use all data in turns" if every < SMALL_DATA else "")
     if spec.training.pick_ties == BY_LOSS:
         log.info("dev: epochs of the same dev accuracy are told apart by their dev loss (--pick-ties=%s)", BY_LOSS)
