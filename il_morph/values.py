@@ -61,7 +61,7 @@ def path_of(name: str, path: Any) -> str:
     """A path that a script left empty is none, and not one that was left out."""
     found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(found, str):
-        raise bad_value(name, path, "a path")
+        raise InputError(f"{name} takes a path, not {type(path).__name__}")
     if not found:
         raise InputError(f"{name} is empty: give a path")
     return found

@@ -83,7 +83,7 @@ def test_a_short_script_trains_loads_predicts_and_evaluates(data: Data, tmp_path
     ({"split_seed": 3}, "split_seed is about one file that is split: give train and results alone"),
     ({"jobs": 2}, "jobs is about several trainings: say which with seeds"), ({"seeds": "5-1"}, "seeds takes seeds up"),
     ({"output_separator": "\t"}, 'output_separator="\\t": a tab separates columns'),
-    ({"test_path": 5}, "test_path takes a path, not 5"),
+    ({"test_path": 5}, "test_path takes a path, not int"),
     ({"seeds": [1], "dynet_seed": 1}, "seeds and dynet_seed exclude each other"), ({"test_path": ""}, "test_path is "),
 ])
 def test_errors_from_python_speak_of_arguments(data, tmp_path, arguments, message):

@@ -31,6 +31,10 @@ FRAMES = {
     "another order, and columns that are ignored": pandas.DataFrame(
         [(tag, number, lemma, "?") for number, (lemma, tag) in enumerate(ITEMS)],
         columns=["features", "ID", "input", "output"]),
+    "lemmas as index": pandas.DataFrame(ITEMS, columns=["lemma", "tag"]).set_index("lemma"),
+    "several columns of features": pandas.DataFrame(
+        [(tag[0], lemma, tag[2:], number) for number, (lemma, tag) in enumerate(ITEMS)],
+        columns=["POS", "lemma", "msd", "seen in 2024"]),
     "dicts": [{"features": tag, "lemma": lemma} for lemma, tag in ITEMS],
     "array": np.array(ITEMS),
     "array of objects": np.array(ITEMS, dtype=object),
@@ -105,6 +109,11 @@ def test_notebooks_show_the_steps_of_a_word_in_colours(predictor):
         il_morph.explain("results", "walk")
 
 
+def test_training_takes_paths_and_says_so_briefly():
+    with pytest.raises(il_morph.InputError, match="^train takes a path, not DataFrame$"):
+        il_morph.train(FRAMES["names of files"], None, "results")
+
+
 # Evaluation
 
 def test_evaluate_takes_lists_on_both_sides():
@@ -119,6 +128,7 @@ def test_evaluate_takes_lists_on_both_sides():
 
 
 @pytest.mark.parametrize("gold, predictions, message", [
+    ([("walk", "walked", "V;PST"), ("go", "went", "V;PST")], ["a", "b"], "the outputs look like features"),
     (["a"], ["a", "b"], "2 outputs for the 1 line of gold"), ([], [], "gold is empty"),
     ([("a", "b")], ["a"], "gold takes a path, or a list"), (["a"], "file", "give lists on both sides"),
     ({"a": "b"}, ["b"], "gold takes a list, not dict")])

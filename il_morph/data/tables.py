@@ -5,18 +5,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from il_morph.data.dataformat import FEATURES, INPUT, OUTPUT
-from il_morph.data.header import EITHER_NAMES, column_named, header_of
+from il_morph.data.header import EITHER_NAMES, column_named, header_of, name_in
 from il_morph.errors import InputError
 from il_morph.values import items_of
 
 
-def items_in(name: str, values: Any, columns: Sequence[str], features: bool = True) -> list:
+def items_in(name: str, values: Any, columns: Sequence[str], features: bool = True, separator: str = ";") -> list:
     """The items of a list, an array, a generator or a table. Rows of a table become tuples of these columns; as in
-    files, the names of its columns say what they are. Without `features` their column may be missing."""
+    files, the names of its columns say what they are, and several columns of features are joined. Without `features`
+    their column may be missing."""
     needed = [column for column in columns if features or column != FEATURES]
     if hasattr(values, "columns") and hasattr(values, "itertuples"):
-        return picked(name, list(values.columns), [list(row) for row in values.itertuples(index=False)], columns,
-                      needed)
+        frame = with_named_index(values)
+        return picked(name, list(frame.columns), [list(row) for row in frame.itertuples(index=False)], columns, needed,
+                      separator)
     listed = [item.tolist() if hasattr(item, "tolist") and not isinstance(item, str) else item
               for item in items_of(name, values)]
     mappings = [item for item in listed if isinstance(item, Mapping)]
@@ -26,11 +28,18 @@ def items_in(name: str, values: Any, columns: Sequence[str], features: bool = Tr
     for number, item in enumerate(listed):
         if not isinstance(item, Mapping) or {*item} != {*names}:
             raise InputError(f"{name} takes items that are alike: number {number} is {item!r}, the first has {names}")
-    return picked(name, names, [[item[key] for key in names] for item in mappings], columns, needed)
+    return picked(name, names, [[item[key] for key in names] for item in mappings], columns, needed, separator)
+
+
+def with_named_index(frame: Any) -> Any:
+    """A data frame whose index is a column if it has the name of one: lemmas are often the index."""
+    named = [each for each in frame.index.names if isinstance(each, str) and each not in frame.columns
+             and column_named(each) in (INPUT, FEATURES, OUTPUT)]
+    return frame.reset_index(level=named) if named else frame
 
 
 def picked(name: str, names: Sequence[Any], rows: Sequence[Sequence[Any]], columns: Sequence[str],
-           needed: Sequence[str]) -> list[tuple]:
+           needed: Sequence[str], separator: str) -> list[tuple]:
     """These columns of a table whose columns have names."""
     places = places_of(names, rows)
     if any(column not in places for column in needed):
@@ -38,21 +47,22 @@ def picked(name: str, names: Sequence[Any], rows: Sequence[Sequence[Any]], colum
                          f"not {', '.join(map(repr, names))}: rename them, and drop what is none of them")
     found = []
     for number, row in enumerate(rows):
-        values = tuple(row[places[column]] if column in places else "" for column in columns)
-        wrong = next((column for column, value in zip(columns, values) if not isinstance(value, str)), None)
-        if wrong:
-            raise InputError(f"{name} takes texts: the {wrong} of row {number} is {row[places[wrong]]!r}; give a text, "
-                             "an empty one for no features")
-        found.append(values)
+        for column in filter(places.__contains__, columns):
+            for value in (row[place] for place in places[column] if not isinstance(row[place], str)):
+                raise InputError(f"{name} takes texts: the {column} of row {number} is {value!r}; give a text, an "
+                                 "empty one for no features")
+        found.append(tuple(separator.join(filter(None, (row[place] for place in places.get(column, ()))))
+                           for column in columns))
     return found
 
 
-def places_of(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> dict[str, int]:
+def places_of(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> dict[str, list[int]]:
     """Where the columns are, by their names; nowhere if these do not say it."""
     if not all(isinstance(each, str) for each in names):
         return {}
     if len(names) == 1:
-        return {INPUT if names[0].strip().lower() in EITHER_NAMES else column_named(names[0]): 0}
+        return {INPUT if name_in(names[0]) in EITHER_NAMES else column_named(names[0]): [0]}
     texts = [[value if isinstance(value, str) else "" for value in row] for row in rows]
     header = header_of([list(names), *texts, [""] * len(names)]) or []
-    return {column: header.index(column) for column in (INPUT, FEATURES, OUTPUT) if column in header}
+    return {column: [index for index, each in enumerate(header) if each == column]
+            for column in (INPUT, FEATURES, OUTPUT) if column in header}

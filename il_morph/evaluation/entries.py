@@ -21,7 +21,7 @@ from il_morph.data.formats import (
     split_lines,
 )
 from il_morph.data.reading import format_for
-from il_morph.data.recognition import EMPTY, kind_of, separator_of, usual_width
+from il_morph.data.recognition import EMPTY, TAGS, kind_of, separator_of, usual_width
 from il_morph.data.rows import FileRows, rows_of
 from il_morph.data.spelling import AS_IS, Letters, normalise, normalised, warning_across
 from il_morph.data.symbols import NO_SEPARATORS, Separators
@@ -87,6 +87,9 @@ def listed_gold(values: Any, separators: Separators) -> tuple[list[Entry], DataF
             raise InputError(f"gold takes a path, or a list of outputs or of triples (input, features, output), not "
                              f"{item!r}")
     entries = [Entry("gold", number, item[0], item[1], (item[2],)) for number, item in enumerate(items, start=1)]
+    if entries[0].input and kind_of(entry.outputs[0] for entry in entries).name == TAGS:
+        raise InputError(f"gold: the outputs look like features ({entries[0].outputs[0]!r}): give triples (input, "
+                         "features, output)")
     for entry in entries:
         separators.check(Sample(entry.input, entry.tag, entry.outputs[0]), entry.where)
     kind = kind_of(entry.tag for entry in entries)

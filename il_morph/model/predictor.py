@@ -254,7 +254,8 @@ class AnyPredictor:
     def _samples(self, items: Iterable[Item]) -> list[Sample]:
         if isinstance(items, str):
             raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
-        listed = items_in("predict", items, (INPUT, FEATURES), self.format.separator is not None)
+        listed = items_in("predict", items, (INPUT, FEATURES), self.format.separator is not None,
+                          self.format.separator or "")
         self._refuse_pair(listed, isinstance(items, tuple))
         samples = [self._readable(sample_of(item)) for item in listed]
         for warning in self.warnings([samples]):
@@ -335,7 +336,8 @@ class Predictor(AnyPredictor):
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
         refuse_width("beam_width", beam_width, 1)
-        listed = items_in("score", items, (INPUT, FEATURES, OUTPUT), self.format.separator is not None)
+        listed = items_in("score", items, (INPUT, FEATURES, OUTPUT), self.format.separator is not None,
+                          self.format.separator or "")
         return self.scores([self._readable(scored_sample(item)) for item in listed], beam_width)
 
     def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:

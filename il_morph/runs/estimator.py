@@ -45,7 +45,7 @@ class Transducer:
 
     def fit(self, X: Any, y: Any) -> Transducer:
         """Train in a temporary folder; the model stays in memory."""
-        samples = paired(X, y)
+        samples = paired(X, y, self.settings.get("feature_separator") or ";")
         share = number("held_out", self.held_out, 0.01, 0.9)
         parts = split_samples(samples, (1 - share, share), self.settings.get("split_seed") or 1,
                               self.settings.get("split_by"), "the data").parts
@@ -85,9 +85,9 @@ class Transducer:
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(string=True))
 
 
-def paired(X: Any, y: Any) -> list[Sample]:
+def paired(X: Any, y: Any, separator: str = ";") -> list[Sample]:
     """The samples of inputs and outputs."""
-    inputs = [sample_of(item) for item in items_in("fit", X, (INPUT, FEATURES), features=False)]
+    inputs = [sample_of(item) for item in items_in("fit", X, (INPUT, FEATURES), False, separator)]
     outputs = [text("an item of y", each) for each in items_of("y", y)]
     if len(inputs) != len(outputs):
         raise InputError(f"{len(outputs)} outputs for {len(inputs)} inputs: give one for each")
