@@ -2,6 +2,7 @@
 import io
 import sys
 import zipfile
+from datetime import datetime
 
 import pytest
 
@@ -112,7 +113,19 @@ def test_without_the_library_the_message_says_what_to_install(monkeypatch, book,
     assert "reading it needs openpyxl: pip install openpyxl; or save it as CSV" in error_of(capsys, "check", str(book))
 
 
+def test_a_date_has_no_hours():
+    noon = datetime(2024, 5, 1, 12)
+    assert sheet_rows(xlsx([[datetime(2024, 5, 1), noon]]), "words") == [["2024-05-01", "2024-05-01 12:00:00"]]
+
+
 # The commands
+
+@pytest.mark.parametrize("name", ["new.ods", "new.xls"])
+def test_no_lines_with_tabs_are_written_to_a_file_that_is_called_a_spreadsheet(book, model, tmp_path, capsys, name):
+    assert "choose a name that ends with .xlsx or .tsv" in error_of(capsys, "predict", model, str(book),
+                                                                    str(tmp_path / name))
+    assert not (tmp_path / name).exists()
+
 
 def test_predict_writes_a_copy_with_a_new_column(book, model, tmp_path, capsys):
     target = tmp_path / "new.xlsx"

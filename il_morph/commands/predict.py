@@ -70,6 +70,7 @@ from il_morph.model.parallel import DecodingPool
 from il_morph.model.predictor import AnyPredictor, Prediction
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
+from il_morph.run_folder import RunFolder
 
 MOST_JOBS = 256
 PIECES_AHEAD = 3  # read and asked for, for each process, before the first answer is waited for
@@ -154,6 +155,7 @@ def run(argv: list[str]) -> int:
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])
+        refuse_other_sheets(target)
     refuse_word(source, args)
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))
     rule = chosen_rule(predictor, optional(choice, args, "--lexicon", None, LEXICON_RULES))
@@ -186,9 +188,17 @@ def write_sheet(stream: DataStream, target: str, predictor: AnyPredictor, reques
         output.write(with_column(read_bytes(stream.path), stream.name, title, cells, data.first_line - 1))
 
 
+def refuse_other_sheets(target: str) -> None:
+    if target.lower().endswith((".ods", ".xls")):
+        raise InputError(f"{target}: il-morph writes spreadsheets as .xlsx, and lines with tabs; choose a name that "
+                         "ends with .xlsx or .tsv")
+
+
 def refuse_word(source: str, args: Arguments) -> None:
     """A word in the place of a file: another command takes words."""
     if source == STREAM or os.path.exists(source) or os.path.dirname(source) or os.path.splitext(source)[1]:
         return
-    asked = shlex.join(filter(None, ["il-morph", "explain", args["MODEL"][0], source, args["OUTPUT"]]))
+    models = [model.path for model in RunFolder(args["MODEL"][0]).seeds() if model.model.exists()]
+    asked = shlex.join(filter(None, ["il-morph", "explain", str([*models, args["MODEL"][0]][0]), source,
+                                     args["OUTPUT"]]))
     raise InputError(f"cannot read {source}: No such file or directory; if it is a word, ask `{asked}`")

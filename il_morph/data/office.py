@@ -5,6 +5,7 @@ import io
 import logging
 import zipfile
 from collections.abc import Mapping, Sequence
+from datetime import datetime, time
 from typing import Any, Optional
 
 from il_morph.errors import InputError
@@ -114,9 +115,11 @@ def say_which(name: str, sheet: str, number: int) -> None:
 
 
 def as_cell(value: Any) -> str:
-    """A cell as a person sees it: whole numbers have no decimals."""
+    """A cell as a person sees it: whole numbers have no decimals, and days no hours."""
     if value is None:
         return ""
+    if isinstance(value, datetime) and value.time() == time():
+        return str(value.date())
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -132,6 +135,7 @@ def with_column(content: bytes, name: str, title: Optional[str], cells: Mapping[
         book = openpyxl.load_workbook(io.BytesIO(content))
         sheet = book.worksheets[0]
     else:
+        log.info("%s: the copy has the cells of its first sheet as text, without styles and formulas", name)
         book = openpyxl.Workbook()
         sheet = book.worksheets[0]
         write_rows(sheet, rows)
