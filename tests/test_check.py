@@ -134,11 +134,11 @@ def test_a_training_starts_with_the_check_in_a_line(odd, tmp_path, caplog, numpy
 def test_unseen_characters_are_counted_and_features_in_another_case_get_a_suggestion():
     vocabulary = Predictor(ending_model()).vocabulary
     words = [("wалk", "V;PST"), ("walk", "v;pst"), ("жa", "V;PST")]
-    features, characters = Unknown(vocabulary, [Sample(*word, None) for word in words]).warnings()
+    features, _, characters = Unknown(vocabulary, [Sample(*word, None) for word in words]).warnings()
     assert features.startswith("1 of 3 inputs have features") and features.endswith("did you mean V;PST for v;pst?")
     assert characters.startswith("2 of 3 inputs have characters that training did not show, which the model can")
     assert all(f"{character} (1)" in characters for character in "алж")
-    assert Unknown(vocabulary, [Sample("walk", "V;PST", None)]).warnings() == []
+    assert Unknown(vocabulary, [Sample("walk", "V;PST", None)]).warnings() == (None, None, None)
 
 
 # Blank lines
@@ -186,11 +186,15 @@ def test_identifiers_are_not_inflected_nor_replaced(lines, what):
     assert what in str(caught.value) and "--columns=-,input,features" in str(caught.value)
 
 
-def test_predict_of_a_word_points_to_explain(capsys):
+def test_predict_of_a_word_points_to_explain(capsys, tmp_path):
     assert error_of(capsys, "predict", "results", "kitap", "N;SG;ACC") == (
         "cannot read kitap: No such file or directory; if it is a word, ask `il-morph explain results kitap "
         "'N;SG;ACC'`\n")
     assert "explain" not in error_of(capsys, "predict", "results", "kitap.tsv")
+    for seed in "12":
+        (tmp_path / seed).mkdir()
+        (tmp_path / seed / "f.model").touch()
+    assert f"`il-morph explain {tmp_path / '1'} kitap`" in error_of(capsys, "predict", str(tmp_path), "kitap")
 
 
 def test_no_p_is_0():

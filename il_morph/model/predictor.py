@@ -99,9 +99,9 @@ class Unknown:
             found.insert(0, f"part of speech {pos}" if pos else "no part of speech")
         return found
 
-    def warnings(self, characters: bool = True) -> list[str]:
-        found = [self.about_features(), self.about_forms(), self.about_characters() if characters else None]
-        return [warning for warning in found if warning]
+    def warnings(self, characters: bool = True) -> tuple[Optional[str], ...]:
+        """One of each kind, or None."""
+        return self.about_features(), self.about_forms(), self.about_characters() if characters else None
 
     def about_features(self) -> Optional[str]:
         """How many samples have a part of speech or features that training did not show, and which."""
@@ -244,12 +244,15 @@ class AnyPredictor:
         return chosen
 
     def warnings(self, blocks: Iterable[Sequence[Sample]], characters: bool = True) -> list[str]:
-        """About features and letters in these blocks of samples that training did not show."""
+        """About features and letters in these blocks of samples that training did not show, each kind once: models of
+        different data, as those of folds, may know different ones."""
         unknown = [Unknown(vocabulary) for vocabulary in self.vocabularies]
         for samples in blocks:
             for each in unknown:
                 each.add(samples)
-        return list(dict.fromkeys(warning for each in unknown for warning in each.warnings(characters)))
+        kinds = [[*dict.fromkeys(same)] for same in zip(*(each.warnings(characters) for each in unknown))]
+        return [next(filter(None, kind)) + (" (so one of the models; others differ)" if len(kind) > 1 else "")
+                for kind in kinds if any(kind)]
 
     def _samples(self, items: Iterable[Item]) -> list[Sample]:
         if isinstance(items, str):
