@@ -77,6 +77,11 @@ def test_blank_rows_are_skipped_and_rows_keep_their_numbers():
     assert data.samples == SAMPLES and [data.rows.line_of(index) for index in range(3)] == [3, 4, 6]
 
 
+@pytest.mark.parametrize("make", [xlsx, ods])
+def test_blank_rows_at_the_end_are_none(make):
+    assert "blank" not in parse_data(make([*ROWS, [None] * 5, [None] * 5]), "words").description
+
+
 def test_several_sheets_are_said(caplog):
     caplog.set_level("INFO")
     sheet_rows(xlsx(ROWS, sheets=3), "words")

@@ -59,6 +59,8 @@ def sheet_rows(content: bytes, name: str) -> list[list[str]]:
     except Exception as error:  # of the libraries, about a damaged file
         raise InputError(f"{name} is not a spreadsheet that can be read ({error}): save it again, or as CSV in UTF-8"
                          ) from error
+    while rows and not any(rows[-1]):
+        rows.pop()
     width = max((index for row in rows for index, cell in enumerate(row, start=1) if cell), default=0)
     if not width:
         raise InputError(f"{name}: the first sheet is empty: it needs at least one row of data")
@@ -104,8 +106,6 @@ def rows_of_ods(content: bytes, name: str) -> list[list[str]]:
         if any(cells) and len(rows) + repeated > MOST_ROWS:
             raise InputError(f"{name} has more than {MOST_ROWS:,} rows: save it as CSV in UTF-8")
         rows += [cells] * (repeated if any(cells) else min(repeated, MOST_ROWS - len(rows)))
-    while rows and not any(rows[-1]):
-        rows.pop()
     return rows
 
 
