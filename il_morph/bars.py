@@ -51,9 +51,9 @@ def bar(items: Iterable, what: str, unit: str = "sample") -> tqdm:
     return make(items, desc=what, unit=unit)
 
 
-def meter(total: Optional[int], what: str, unit: str = "sample") -> tqdm:
-    """A bar that is moved by its `update`."""
-    return make(total=total, desc=what, unit=unit)
+def meter(total: Optional[int], what: str, unit: str = "sample", done: int = 0) -> tqdm:
+    """A bar that is moved by its `update`, from where it is already."""
+    return make(total=total, initial=done, desc=what, unit=unit)
 
 
 @contextmanager

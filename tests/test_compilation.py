@@ -1,13 +1,17 @@
 """Numba's cache: kernels always come from it, whoever compiled them."""
+import io
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("numba")
 
+from il_morph.engines.native import compilation
 from tests.cli import ROOT, Data, Run, il_morph, training_arguments
 
 CALL = ("import logging, numpy as np\n"
@@ -47,6 +51,15 @@ def test_without_the_other_process_the_training_compiles_and_says_so(tmp_path):
                              env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)})
     assert process.stdout.strip() == "0.7311 0 1"
     assert "compiled by the training itself" in process.stderr
+
+
+def test_the_bar_starts_where_the_last_kernel_left_it(monkeypatch):
+    started = []
+    monkeypatch.setattr(compilation, "meter", lambda total, what, unit, done: started.append(done) or nullcontext())
+    compiler = compilation.Compiler.__new__(compilation.Compiler)
+    compiler.number, compiler.process = 0, SimpleNamespace(stdin=io.BytesIO(), stdout=io.BytesIO(b"..."))
+    assert all(compiler.compile(test_the_bar_starts_where_the_last_kernel_left_it, ()) for _ in range(3))
+    assert started == [0, 1, 2]
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from il_morph.bars import meter
 
 log = logging.getLogger(__name__)
 SERVER = "from il_morph.engines.native.compilation import serve; serve()"
-KERNELS = 30  # that a training of CA-R asks for
+KERNELS = 12  # that a training of CA-R asks for
 compiles_here = False  # True in the process that compiles
 
 
@@ -73,8 +73,7 @@ class Compiler:
     def compile(self, function: Callable, sig: Any) -> bool:
         """Is this kernel for arguments of these types in the cache now?"""
         assert self.process.stdin is not None and self.process.stdout is not None
-        with meter(KERNELS, "compiling kernels", "kernel") as bar:
-            bar.update(self.number)
+        with meter(KERNELS, "compiling kernels", "kernel", self.number):
             self.number += 1
             try:
                 pickle.dump((function.__module__, function.__name__, sig), self.process.stdin)
