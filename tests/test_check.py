@@ -72,6 +72,11 @@ def test_features_that_are_not_split_are_found():
     assert '--feature-separator="."' in what
 
 
+def test_odd_spellings_have_their_lines():
+    lines = "göz\tgözü\tN;ACC\nsöz\tsözü \tN;ACC\n\"ot\"\totu\tN;ACC\nko\u0308y\tköyü\tN;ACC\n"
+    assert [indices for indices, _ in found(lines, "spelling")] == [[2], [4], [3]]
+
+
 def test_clean_data_has_no_findings():
     clean = "".join(f"{a}{b}{c}\t{a}{b}{c}s\tN;PL\n" for a in "ab" for b in "ab" for c in "ab")
     assert check_file(data_of(clean)) == [] and summary([]) == ""

@@ -12,7 +12,14 @@ import editdistance
 
 from il_morph.data.dataformat import Treebank
 from il_morph.data.reading import Data, warnings_about_separators
-from il_morph.data.spelling import examples
+from il_morph.data.spelling import (
+    examples,
+    has_outer_blank,
+    is_quoted,
+    warning_about_blanks,
+    warning_about_letters,
+    warning_about_quotes,
+)
 
 MOST_SHOWN = 8  # lines in a list
 MOST_OF_A_KIND = 20  # findings in a list for people
@@ -198,8 +205,13 @@ def long_lines(data: Data) -> Found:
 
 def spelling(data: Data) -> Found:
     """What reading warns about: blanks, quotation marks, Unicode forms, empty features, features that are not split."""
+    tests = {warning_about_blanks(data.name, data.samples): has_outer_blank,
+             warning_about_quotes(data.name, data.samples): is_quoted,
+             warning_about_letters(data.name, data.letters): data.letters.is_rare_in}
     for warning in data.warnings() + warnings_about_separators(data):
-        yield [], warning
+        test = tests.get(warning, lambda text: False)  # others name their line
+        yield [index for index, sample in enumerate(data.samples)
+               if any(map(test, (sample.input, sample.tag, sample.output or "")))], warning
 
 
 FINDERS: dict[str, Callable[[Data], Found]] = {

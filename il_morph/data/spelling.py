@@ -45,6 +45,11 @@ class Letters:
             letters.decomposed.update(decomposed_letters(text))
         return letters
 
+    def is_rare_in(self, text: str) -> bool:
+        """Does the text have the rarer of the two spellings?"""
+        decomposed = sum(self.decomposed.values()) <= sum(self.composed.values())
+        return not unicodedata.is_normalized("NFC" if decomposed else "NFD", text)
+
     def spelled_otherwise(self, other: Letters) -> list[str]:
         """Letters that are written as one character here and as several there."""
         return sorted(self.composed.keys() & other.decomposed.keys())
@@ -88,7 +93,7 @@ def _two_spellings(one: Letters, other: Letters, who: str, and_who: str) -> Opti
 
 def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:
     """Warn of fields that begin or end with a blank."""
-    found = [text for text in _fields(samples) if text[0].isspace() or text[-1].isspace()]
+    found = [text for text in _fields(samples) if has_outer_blank(text)]
     return _kept(name, found, "begin or end with a blank, which is")
 
 
@@ -114,8 +119,16 @@ def such_lines(indices: Sequence[int]) -> str:
 
 def warning_about_quotes(name: str, samples: Sequence[Sample]) -> Optional[str]:
     """Warn of quoted fields in a tab-separated file, as spreadsheets write them."""
-    found = [text for text in _fields(samples) if text[0] == '"' == text[-1] and len(text) > 1]
+    found = [text for text in _fields(samples) if is_quoted(text)]
     return _kept(name, found, "stand in quotation marks, which are")
+
+
+def has_outer_blank(text: str) -> bool:
+    return text != text.strip()
+
+
+def is_quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] == '"' == text[-1]
 
 
 def _fields(samples: Sequence[Sample]) -> list[str]:
