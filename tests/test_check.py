@@ -4,13 +4,14 @@ import json
 import pytest
 
 from il_morph.commands import main
-from il_morph.commands.streams import refuse_other_data
 from il_morph.data.checking import check_file, check_together, listed, scripts_of, summary
 from il_morph.data.formats import ReadOptions, parse_data
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
 from il_morph.evaluation.comparison import compare, p_in_words
+from il_morph.model.other_data import refuse_other_data
 from il_morph.model.predictor import Predictor, Unknown
+from il_morph.report.answers import Answers
 from tests.cli import error_of
 from tests.test_decoding import ending_model
 
@@ -189,6 +190,8 @@ def test_identifiers_are_not_inflected_nor_replaced(lines, what):
     with pytest.raises(InputError) as caught:
         refuse_other_data(parse_data(lines.encode(), "file", options), predictor)
     assert what in str(caught.value) and "--columns=-,input,features" in str(caught.value)
+    with pytest.raises(InputError, match="numbers .* give the file a header row"):
+        Answers({"words": predictor}).file({"name": "file"}, lines.encode())
 
 
 def test_predict_of_a_word_points_to_explain(capsys, tmp_path):

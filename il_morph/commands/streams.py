@@ -20,6 +20,7 @@ from il_morph.data.spelling import FORMS
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
 from il_morph.files import STREAM, written_output
+from il_morph.model.other_data import refuse_other_data
 from il_morph.model.predictor import AnyPredictor
 
 AT_ONCE = 1024  # samples between two updates of the progress bar
@@ -51,33 +52,6 @@ def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: 
         if number is not None and answered != number:
             raise InputError(f"{stream.name} had {number:,} lines and now has {answered:,}: "
                              "do not change it while il-morph reads it")
-
-
-def refuse_other_data(data: Data, predictor: AnyPredictor) -> None:
-    """Refuse numbers as inputs or outputs, or features, if training showed nothing like that. CoNLL-U names its
-    columns."""
-    if data.block is not None:
-        return
-    vocabularies = predictor.vocabularies
-    advice = "if that is another column, name the columns as in --columns=-,input,features"
-    letters = "".join(letter for vocabulary in vocabularies for letter in vocabulary.letters)
-    for what, words in (("inputs", [sample.input for sample in data.samples]),
-                        ("outputs", [sample.output or "" for sample in data.samples])):
-        if are_numbered(words) and not any(map(str.isdecimal, letters)):
-            have = "are" if all(map(str.isdecimal, words)) else "have"
-            raise InputError(f"{data.rows.where(0)}: the {what} {have} numbers ({words[0]}), which the model has never "
-                             f"seen; {advice}")
-    tags = {sample.tag for sample in data.samples}
-    if len(data.samples) > 1 and not any(vocabulary.knows_some(tag) for vocabulary in vocabularies for tag in tags):
-        raise InputError(f"{data.rows.where(0)}: the model knows no feature of any line ({data.samples[0].tag!r}); "
-                         f"{advice}")
-
-
-def are_numbered(words: Sequence[str]) -> bool:
-    """Numbers, or several names that all have a number, as identifiers and dates do."""
-    if len(words) == 1:
-        return words[0].isdecimal()
-    return all(any(map(str.isdecimal, word)) for word in words)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from il_morph.data.conllu import is_conllu
 from il_morph.data.formats import Data, parse_data
 from il_morph.errors import InputError
 from il_morph.model.answers import chosen_rule
+from il_morph.model.other_data import refuse_other_data
 from il_morph.model.predictor import Predictor
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.treebank_text import filled, read_words, reading_options
@@ -81,6 +82,7 @@ class Answers:
         predictor, name = self._predictor(question), _text(question, "name") or "the file"
         words = read_words(content, name, predictor)
         data = words or parse_data(content, name, reading_options(predictor))
+        refuse_other_data(data, predictor)
         if len(data.samples) > MOST_LINES:
             raise InputError(f"{name} has {len(data.samples):,} lines, but the page takes at most {MOST_LINES:,}: use "
                              "`il-morph predict` for longer files")
