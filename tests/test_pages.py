@@ -435,6 +435,18 @@ def test_a_file_is_sent_and_its_predictions_are_saved(driver, server, folder):
     wait_until(lambda: saved.read_text(encoding="utf-8").split("\n")[:-1] == lines)
 
 
+def test_a_refusal_of_several_lines_keeps_its_lines(driver, server, folder):
+    (folder / "turkish.tsv").write_bytes("kuş\tkuşlar\tN;PL\ndağ\tdağlar\tN;PL\n".encode("cp1254"))
+    driver.get(server.address)
+    one(driver, "#tab-file").click()
+    one(driver, "#file").send_keys(str(folder / "turkish.tsv"))
+    one(driver, "#file-form button").click()
+    wait_until(lambda: "not UTF-8" in one(driver, "#file-status").text)
+    lines = one(driver, "#file-status").text.splitlines()
+    assert [line.count("iconv") for line in lines] == [0, *[1] * (len(lines) - 2), 0]
+    assert all("400" in entry for entry in complaints(driver))
+
+
 def test_a_spreadsheet_is_sent_and_its_other_columns_are_saved(driver, server, folder):
     pytest.importorskip("openpyxl")
     from tests.test_office import ROWS, xlsx

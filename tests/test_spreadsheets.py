@@ -93,6 +93,12 @@ def test_a_header_row_says_which_columns_are_ignored(header, columns, row):
     assert [sample.tag for sample in data.samples] == [each.tag if "features" in columns else "" for each in SAMPLES]
 
 
+def test_columns_of_a_kind_are_described_together():
+    text = "lemma\tform\tpos\tcase\tvillage\tpage\nev\tevi\tN\tACC\tx\t3\n"
+    assert parse(text).description.startswith(
+        'input, output, 2 columns of features separated by ";", 2 columns that are ignored (1 line')
+
+
 def test_a_header_row_says_which_column_a_model_inflects():
     options = ReadOptions(expected=SIGMORPHON2017, because="the model was trained on")
     data = parse("ID\tlemma\tmsd\n7\twalk\tV;PST\n8\tgo\tV;PST\n", options)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Optional
 
 from il_morph.data.samples import UNK, Sample, refuse_unusable
@@ -71,10 +72,14 @@ class DataFormat:
 
     def described(self, number: int, tags: Sequence[str] = ()) -> str:
         """`input, output, features separated by ";"`, for lines with this number of columns and these tags."""
-        ignored = "a column that is ignored"
         features = "features" + ("" if self.remarks(tags) else f' separated by "{self.separator}"')
-        names = {FEATURES: features if self.separator else ignored, IGNORED: ignored}
-        return ", ".join(names.get(column, column) for column in self.columns_of([""] * number, "described"))
+        columns = [IGNORED if column == FEATURES and not self.separator else column
+                   for column in self.columns_of([""] * number, "described")]
+        several = {FEATURES: f"{{}} columns of {features}", IGNORED: "{} columns that are ignored"}
+        alone = {FEATURES: features, IGNORED: "a column that is ignored"}
+        groups = [(column, len(list(same))) for column, same in groupby(columns)]
+        return ", ".join(several[column].format(times) if times > 1 else alone.get(column, column)
+                         for column, times in groups)
 
     def remarks(self, tags: Sequence[str]) -> list[str]:
         """A remark if no tag contains the separator."""
