@@ -168,6 +168,15 @@ def test_bars_in_a_notebook_are_those_of_the_notebook(monkeypatch):
     assert not bars.in_notebook() and bars.meter(3, "answered").disable  # no terminal
 
 
+def test_lines_in_a_notebook_do_not_look_like_errors(monkeypatch, capsys):
+    logger = logging.getLogger("il_morph")
+    monkeypatch.setattr(logger, "propagate", False)
+    monkeypatch.setattr("il_morph.runs.python.in_notebook", lambda: True)
+    with shown(None):
+        logger.info("il epoch 0")
+    assert capsys.readouterr() == ("il epoch 0\n", "")
+
+
 # In the style of scikit-learn
 
 WORDS = [(lemma, tag) for lemma, tag, _ in [*TRAIN, *DEV]]

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Optional
 
-from il_morph.bars import hidden
+from il_morph.bars import hidden, in_notebook
 from il_morph.errors import InputError
 from il_morph.files import PathLike
 from il_morph.runs.asked import DECLARED, SWITCHES, make_spec, seeds_of
@@ -65,8 +66,10 @@ def _keyword(names: Collection[str], found: re.Match[str]) -> str:
 
 @contextmanager
 def shown(verbose: Any) -> Iterator[None]:
-    """Show the lines of the command, unless the program has its own logging; with verbose=False no bars either."""
-    logger, handler = logging.getLogger(PACKAGE), logging.StreamHandler()
+    """Show the lines of the command, unless the program has its own logging; with verbose=False no bars either. In a
+    notebook they go to standard output: it shows the other stream in red, as errors."""
+    logger = logging.getLogger(PACKAGE)
+    handler = logging.StreamHandler(sys.stdout if in_notebook() else None)
     if verbose is False:
         with hidden():
             yield
