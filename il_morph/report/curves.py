@@ -24,6 +24,7 @@ def learning_curves(runs: Sequence[FinishedRun]) -> Optional[bytes]:
         for run in trained:
             _draw(axis, run, column)
         axis.set(title=title, xlabel="epoch")
+        axis.xaxis.get_major_locator().set_params(integer=True)
         axis.grid(alpha=0.25)
     if len(trained) > 1:
         axes[0].legend([run.name for run in trained], frameon=False, fontsize="small")
