@@ -93,6 +93,13 @@ def test_a_header_row_says_which_columns_are_ignored(header, columns, row):
     assert [sample.tag for sample in data.samples] == [each.tag if "features" in columns else "" for each in SAMPLES]
 
 
+def test_a_header_row_says_which_column_a_model_without_features_reads():
+    options = ReadOptions(expected=NO_FEATURES, because="the model was trained on")
+    data = parse("ID,Wort\n1,ging\n2,stand\n", options)
+    assert [sample.input for sample in data.samples] == ["ging", "stand"]
+    assert data.format.line(data.samples[0], "gehen") == "1\tging\tgehen"
+
+
 def test_columns_of_a_kind_are_described_together():
     text = "lemma\tform\tpos\tcase\tvillage\tpage\nev\tevi\tN\tACC\tx\t3\n"
     assert parse(text).description.startswith(

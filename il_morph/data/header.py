@@ -51,8 +51,9 @@ def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
         return None
     tags = _features_under_a_gloss(names, rows)
     places = [index for index, name in enumerate(names) if index not in tags and name not in NAMED]
+    fewest = 1 if any(names[index] for index in places) else 2  # ID and word are a header, too
     columns = _columns_named([FEATURES if index in tags else name for index, name in enumerate(names)
-                              if index not in places])
+                              if index not in places], fewest)
     if columns is None or not _may_be_ignored([index for index in places if names[index] not in OTHER_NAMES | GLOSSES],
                                               names, rows):
         return None
@@ -83,11 +84,11 @@ def _features_under_a_gloss(names: Sequence[str], rows: Sequence[Sequence[str]])
     return {index for index in glosses if index < len(kinds) and kinds[index].name == TAGS}
 
 
-def _columns_named(names: Sequence[str]) -> Optional[list[str]]:
+def _columns_named(names: Sequence[str], fewest: int) -> Optional[list[str]]:
     """The columns that these names stand for; None if one of them is unknown, or they do not fit each other."""
     places = [index for index, each in enumerate(names) if each in FEATURE_NAMES]
     words = [each for each in names if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
-    if len(places) + len(words) != len(names) or len(names) < 2 or len(words) not in (1, 2):
+    if len(places) + len(words) != len(names) or len(names) < fewest or len(words) not in (1, 2):
         return None
     if len(words) == 2 and any(set(words) <= same for same in (INPUT_NAMES, OUTPUT_NAMES)):
         return None
