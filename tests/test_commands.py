@@ -201,7 +201,7 @@ def test_evaluate_reads_a_stream(write):
 
 @pytest.mark.parametrize("flags, gold, message", [
     ([], b"", "is empty"),
-    ([], "walk pos=V walked\n", "line 1: 1 column, but the sigmorphon2016 format"),
+    ([], "walk pos=V walked\n", "line 1: 1 column, but an input and an output are needed"),
     ([], OF_2016 + "walk\tpos=V\twalked\tmore\n", "line 3: 4 columns"),
     ([], "walk\tpos=V\n", "has no outputs"),
     (["--sigm2017format"], OF_2016, "leave out the format flag"),

@@ -14,7 +14,6 @@ from il_morph.data.dataformat import (
     IGNORED,
     INPUT,
     OUTPUT,
-    SIGMORPHON2016,
     DataFormat,
     Treebank,
     columns_in_words,
@@ -317,7 +316,8 @@ def format_for(rows: FileRows, options: ReadOptions, need_output: bool) -> DataF
     if options.expected is not None:
         return expected_format(rows, options, options.expected)
     if need_output and usual_width(rows.rows) == 1:
-        return SIGMORPHON2016  # whose error says how many columns there should be
+        raise InputError(f"{rows.where(0)}: 1 column, but an input and an output are needed; separate the columns by "
+                         "tabs, or by commas or semicolons (CSV)")
     seen = recognise(rows.rows, rows.name, rows.header, options.separator)
     refuse_likely_header(rows, seen)
     return seen
