@@ -174,6 +174,18 @@ def test_features_are_never_split_inside_brackets(text, features):
     assert len(features) > 1 or "each bundle is one" in data.description
 
 
+def test_separators_inside_other_brackets_are_warned_about():
+    [warning] = parse("walk\twalked\tV;PST;NOM[2;PL]\ngo\twent\tV;PST;NOM[2;SG]\n").warnings()
+    assert warning.startswith("file, line 1: the feature 'NOM[2' has a bracket without its partner")
+    assert "2 such lines" in warning and not parse("walk\twalked\tV;{PST};NOM(2,PL)\ngo\twent\tV;PST\n").warnings()
+
+
+def test_features_before_inputs_get_the_flag_that_reads_them():
+    lines = "V;PST\twalk\nV;PRS\tgo\n"
+    assert "say --columns=features,input,output" in error(lines)
+    assert parse(lines, ReadOptions(columns=("features", "input", "output"))).samples[0].input == "walk"
+
+
 def test_commas_between_columns_and_inside_brackets_are_refused():
     message = error("walk,walked,V;PST;NOM(2,PL)\ngo,went,V;PST;NOM(2,SG)\n", need_output=True)
     assert message.startswith("file, line 1: a comma stands inside brackets") and "quotation marks" in message

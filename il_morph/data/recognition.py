@@ -240,7 +240,8 @@ def covered(kinds: Sequence[ColumnKind], place: int, rows, name: str) -> DataFor
     """Input and features, without outputs."""
     if place == 0:
         raise InputError(f"{name}: the first column looks like features ({rows[0][0]!r}), where the inputs should be; "
-                         "give a file with a column of inputs")
+                         + ("put the inputs first, or say --columns=features,input,output" if len(kinds) == 2 else
+                            "give a file with a column of inputs"))
     separator = separator_of(kinds[place], ",", (INPUT, FEATURES, OUTPUT), rows[0][place], name)
     return SIGMORPHON2017 if separator == ";" else format_of((INPUT, FEATURES, OUTPUT), separator)
 

@@ -98,7 +98,8 @@ def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:
 
 
 def warnings_about_features(where: Callable[[int], str], bundles: Sequence[Sequence[str]]) -> list[str]:
-    """Warn of empty features, and of features that differ only in blanks; `where` locates a line."""
+    """Warn of empty features, of features that differ only in blanks, and of those that brackets hold together but the
+    separator does not; `where` locates a line."""
     known = {feature for bundle in bundles for feature in bundle if feature.strip()}
     doubled = {feature for feature in known if feature != feature.strip() and feature.strip() in known}
     empty = [index for index, bundle in enumerate(bundles) if len(bundle) > 1 and "" in bundle]
@@ -110,7 +111,17 @@ def warnings_about_features(where: Callable[[int], str], bundles: Sequence[Seque
         feature = next(feature for feature in bundles[blank[0]] if feature in doubled)
         found.append(f"{where(blank[0])}: the feature {feature!r} differs from {feature.strip()!r}, which also occurs, "
                      f"only in blanks ({such_lines(blank)})")
+    broken = {index: feature for index, bundle in enumerate(bundles)
+              for feature in reversed(bundle) if has_half_a_bracket(feature)}
+    if broken:
+        index, feature = next(iter(broken.items()))
+        found.append(f"{where(index)}: the feature {feature!r} has a bracket without its partner; features are kept "
+                     f"whole in ( ) alone ({such_lines([*broken])})")
     return found
+
+
+def has_half_a_bracket(feature: str) -> bool:
+    return any(feature.count(pair[0]) != feature.count(pair[1]) for pair in ("()", "[]", "{}"))
 
 
 def such_lines(indices: Sequence[int]) -> str:
