@@ -9,10 +9,12 @@ from il_morph.data.formats import ReadOptions, parse_data
 from il_morph.data.samples import Sample
 from il_morph.errors import InputError
 from il_morph.evaluation.comparison import compare, p_in_words
+from il_morph.model.combination import VotingPredictor
 from il_morph.model.other_data import refuse_other_data
 from il_morph.model.predictor import Predictor, Unknown
 from il_morph.report.answers import Answers
 from tests.cli import error_of
+from tests.random_models import TAGGED, random_model
 from tests.test_decoding import ending_model
 
 ODD = """kitap\tkitabı\tN;ACC;SG
@@ -148,6 +150,12 @@ def test_unseen_characters_are_counted_and_features_in_another_case_get_a_sugges
 
 
 # Blank lines
+
+def test_models_that_know_different_letters_warn_once():
+    vote = VotingPredictor([Predictor(random_model()), Predictor(random_model(samples=TAGGED[:1]))])
+    [warning] = vote.warnings([[Sample("zing", "V;PST", None)]])
+    assert warning.endswith("(so one of the models; others differ)")
+
 
 def test_blank_lines_are_skipped_with_a_count_and_lines_keep_their_numbers(tmp_path, caplog, capsys):
     caplog.set_level("INFO")

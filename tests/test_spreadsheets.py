@@ -145,7 +145,7 @@ def test_a_first_row_with_the_name_of_a_column_is_asked_about():
 
 
 def test_features_that_are_not_split_show_a_header_row_too():
-    text = "".join(f"{word}\t{word}ed\tV.PST.{person}\n" for person in range(12) for word in ("walk", "play"))
+    text = "".join(f"walk{number}\twalked\tV.PST.{number}\n" for number in range(12))  # no bundle comes twice
     assert "Its features occur nowhere else" in error("base_word\tderived_word\tgrammar\n" + text)
 
 
