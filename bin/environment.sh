@@ -79,13 +79,14 @@ install_package() {
     rm -f "$stamp"
     # An older pip takes many minutes to resolve the packages for Python 3.9.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'pip>=25.1' &&
-    # Modules are compiled when they are first imported: most of them never are.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --use-pep517 --no-compile \
         --editable "$project_root${1:+[$1]}" ||
         fail "pip could not install il-morph (its messages are above)" \
             "pip needs access to a package index." \
             "Python 3.13 also needs a C++ compiler (Debian, Ubuntu: sudo apt install g++ python3-dev)." \
             "Python 3.9 to 3.12 need none; to switch: rm -r '$venv' && PYTHON=python3.12 '$0'"
+    # pip would compile on one core. A module that does not compile is none of ours.
+    "$venv/bin/python" -W ignore -m compileall -q -j 0 "$venv"/lib/python*/site-packages >/dev/null || true
     printf '%s\n' "$state" >"$stamp"
 }
 
