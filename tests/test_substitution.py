@@ -106,7 +106,7 @@ def test_a_preset_refuses_outputs_without_its_boundary(tmp_path, capsys):
 
 def test_what_happens_to_unseen_symbols_is_said(tmp_path, capsys):
     model = trained(tmp_path, "--engine=native", "--model=g2p", "--epochs=1")
-    warning, = Unknown(model.vocabulary, [Sample("aß", "", None)]).warnings()
+    *_, warning = Unknown(model.vocabulary, [Sample("aß", "", None)]).warnings()
     assert "which the model can only copy, delete or substitute: ß (1)" in warning
     assert main(["explain", str(tmp_path / "results"), "ab ż"]) == 0
     assert "the model can only copy, delete or substitute such characters" in capsys.readouterr().out
