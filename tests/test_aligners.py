@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from il_morph.data.formats import RESERVED, SIGMORPHON2017, read_samples
 from il_morph.transitions.aligners import ALIGNERS, GAP, _Block, align_crp, align_dumb, align_lcs, try_reverse
 from il_morph.transitions.systems import SYSTEMS
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, shared_files
 
 EDITS, HARD = SYSTEMS["haem"], SYSTEMS["hard"]
 LANGUAGES = ["english", "arabic", "turkish", "navajo", "irish", "german", "hungarian"]
@@ -69,7 +69,7 @@ def run_hard_actions(source, actions):
     return "".join(action for action in actions[:-1] if action != "<STEP>")
 
 
-ALIGNED = sorted((SHARED / "reference").glob("lcs_alignments*.jsonl"))
+ALIGNED = shared_files("reference/lcs_alignments*.jsonl")
 
 
 @needs_shared

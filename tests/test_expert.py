@@ -20,7 +20,7 @@ from il_morph.transitions.expert import (
     regrets,
 )
 from il_morph.transitions.systems import EditSystem
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, shared_files
 
 SYSTEM = EditSystem()
 words = st.text("abc", max_size=7)
@@ -72,7 +72,7 @@ def brute_force_cost(x, t):
     return [[cost(i, j) for j in range(len(t) + 1)] for i in range(len(x) + 1)]
 
 
-CASES = sorted((SHARED / "reference").glob("expert_cases*.jsonl"))
+CASES = shared_files("reference/expert_cases*.jsonl")
 
 
 def state_of(case):

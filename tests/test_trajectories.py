@@ -10,9 +10,9 @@ from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.training.imitation import ImitationLearning
 from tests.reference_models import our_name
-from tests.shared import SHARED, needs_shared
+from tests.shared import SHARED, needs_shared, shared_files
 
-FILES = sorted((SHARED / "reference").glob("trajectory-*.json"))
+FILES = shared_files("reference/trajectory-*.json")
 TOLERANCE = 1e-4
 pytestmark = needs_shared
 

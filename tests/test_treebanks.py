@@ -20,9 +20,9 @@ from il_morph.model.answers import Answers
 from il_morph.model.lexicon import FREQUENT, UNANIMOUS, Lexicon
 from il_morph.model.modelfile import load_model
 from tests.cli import error_of
-from tests.shared import SHARED
+from tests.shared import shared_files
 
-UD = sorted((SHARED / "data" / "ud").glob("*.conllu"))
+UD = shared_files("data/ud/*.conllu")
 SMALL = ["--engine=native", "--model=ca-d", "--epochs=1", "--dynet-seed=1", "--input=8", "--action-input=8",
          "--feat-input=4", "--enc-hidden=8", "--dec-hidden=8"]
 
