@@ -124,7 +124,7 @@ def test_a_treebank_for_a_model_of_other_data_is_refused():
 def test_words_without_lemmas_are_left_out_of_training(caplog):
     data = parse_data(TEXT.replace("\tev\t", "\t_\t", 1).encode(), "a file", need_output=True)
     assert Sample("Evler", "NOUN|Number=Plur", "ev") not in data.samples and len(data.samples) == 6
-    assert "1 words have no LEMMA" in caplog.text
+    assert "a file: 1 word has no LEMMA (_) and is left out" in caplog.text
     with pytest.raises(InputError, match="has no lemmas"):
         parse_data(word(1, "a", "_").encode(), "a file", need_output=True)
 

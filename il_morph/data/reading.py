@@ -282,7 +282,8 @@ def distinct(data: Data, need_output: bool) -> Data:
     kept = [sample for sample in first if sample.output is not None or len(covered) == len(first)]
     if len(kept) < len(first):
         left_out = sum(counts[sample] for sample in covered)
-        log.warning("%s: %s words have no LEMMA (_) and are left out", data.name, f"{left_out:,}")
+        counted = "1 word has no LEMMA (_) and is" if left_out == 1 else f"{left_out:,} words have no LEMMA (_) and are"
+        log.warning("%s: %s left out", data.name, counted)
     rows = replace(data.rows, rows=[data.rows.rows[first[sample]] for sample in kept],
                    indices=tuple(data.rows.indices[first[sample]] for sample in kept))
     return replace(data, samples=kept, rows=rows, counts=[counts[sample] for sample in kept], block=None)
