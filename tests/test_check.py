@@ -11,7 +11,8 @@ from il_morph.errors import InputError
 from il_morph.evaluation.comparison import compare, p_in_words
 from il_morph.model.combination import VotingPredictor
 from il_morph.model.other_data import refuse_other_data
-from il_morph.model.predictor import Predictor, Unknown
+from il_morph.model.predictor import Predictor
+from il_morph.model.unknown import Unknown
 from il_morph.report.answers import Answers
 from tests.cli import error_of
 from tests.random_models import TAGGED, random_model

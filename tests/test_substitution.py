@@ -8,8 +8,9 @@ import pytest
 from il_morph.commands import main
 from il_morph.data.formats import Sample
 from il_morph.model.modelfile import load_model, save_model
-from il_morph.model.predictor import Predictor, Unknown
+from il_morph.model.predictor import Predictor
 from il_morph.model.settings import PRESETS, TrainingSettings
+from il_morph.model.unknown import Unknown
 from il_morph.training.imitation import model_rollin_probability
 from tests.cli import crossed
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
@@ -13,7 +12,7 @@ from typing import Callable, Optional, Union
 from il_morph.data.dataformat import FEATURES, INPUT, OUTPUT
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
-from il_morph.data.spelling import Letters, examples, normalise, normalised
+from il_morph.data.spelling import normalised
 from il_morph.data.symbols import Separators
 from il_morph.data.tables import items_in
 from il_morph.errors import InputError
@@ -26,6 +25,7 @@ from il_morph.model.scoring import SCORING_WIDTH, log_sum, score_outputs
 from il_morph.model.search import BEAM_WIDTH, Hypothesis, SearchModel, TooLarge, as_written, decode, describe
 from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.model.threads import one_thread
+from il_morph.model.unknown import Unknown
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.values import number as number_of
 
@@ -33,7 +33,6 @@ log = logging.getLogger(__name__)
 
 
 Item = Union[str, tuple[str, str]]  # an input without features, or a pair of input and features
-MOST_BUNDLES = 100  # with unknown features, that are compared with those of the training data
 WIDEST = 256  # beam that is tried to reach a share of the probability
 
 
@@ -63,92 +62,6 @@ def refuse_width(name: str, value: int, low: int) -> None:
     """The bounds of the command line, for what is given by this name in Python."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= MAX_BEAM_WIDTH:
         raise InputError(f"{name} takes a whole number from {low} to {MAX_BEAM_WIDTH}, not {value!r}")
-
-
-class Unknown:
-    """What a model does not know of the samples that are added: features are left out and letters are guesses."""
-
-    def __init__(self, vocabulary: Vocabulary, samples: Sequence[Sample] = ()):
-        self.vocabulary, self.samples, self.affected = vocabulary, 0, 0
-        self.features: Counter = Counter()
-        self.bundles: dict[str, None] = {}  # that have unknown features
-        self.unseen: Counter[frozenset[str]] = Counter()  # characters of inputs that training did not show
-        self.letters = Letters()
-        self.add(samples)
-
-    def add(self, samples: Sequence[Sample]) -> None:
-        for tag, number in Counter(sample.tag for sample in samples).items():
-            found = self._unknown_features(tag)
-            self.features.update(dict.fromkeys(found, number))
-            self.affected += number if found else 0
-            if found and len(self.bundles) < MOST_BUNDLES:
-                self.bundles[tag] = None
-        self.samples += len(samples)
-        symbols, known = self.vocabulary.symbols.covering(samples), self.vocabulary.characters.positions
-        self.unseen.update(frozenset(symbols.symbol(each) for each in symbols.encoded(sample).input
-                                     if each not in known) for sample in samples)
-        letters = Letters.of("\n".join(sample.input for sample in samples))
-        self.letters.composed.update(letters.composed)
-        self.letters.decomposed.update(letters.decomposed)
-
-    def _unknown_features(self, tag: str) -> list[str]:
-        vocabulary = self.vocabulary
-        pos, features = vocabulary.split(tag)
-        found = [feature for feature in dict.fromkeys(features) if feature not in vocabulary.features]
-        if vocabulary.pos is not None and pos not in vocabulary.pos:
-            found.insert(0, f"part of speech {pos}" if pos else "no part of speech")
-        return found
-
-    def warnings(self, characters: bool = True) -> tuple[Optional[str], ...]:
-        """One of each kind, or None."""
-        return self.about_features(), self.about_forms(), self.about_characters() if characters else None
-
-    def about_features(self) -> Optional[str]:
-        """How many samples have a part of speech or features that training did not show, and which."""
-        if not self.affected:
-            return None
-        counted = [f"{feature if feature == feature.strip() != '' else repr(feature)} ({number:,})"
-                   for feature, number in self.features.most_common()]
-        return (f"{self.affected:,} of {self.samples:,} inputs have features or parts of speech that the model does "
-                f"not know and leaves out: {examples(counted, 5)}{self._suggestion()}")
-
-    def _suggestion(self) -> str:
-        """`; did you mean N;ACC;SG for n;acc;sg?`, if training showed the same features in another case."""
-        known = {self._without_case(tag): tag for tag in self.vocabulary.bundles}
-        meant = [(known[self._without_case(tag)], tag) for tag in self.bundles if self._without_case(tag) in known]
-        return f"; did you mean {meant[0][0]} for {meant[0][1]}?" if meant else ""
-
-    def _without_case(self, tag: str) -> tuple[str, ...]:
-        return tuple(sorted(feature.strip().casefold() for feature in self.vocabulary.format.features(tag)))
-
-    def about_characters(self) -> Optional[str]:
-        """How many inputs have characters that training did not show, and which."""
-        forms = {part for letter in sum(self._in_other_form(), []) for part in (letter, *normalise(letter, "nfd")[1:])}
-        counts: Counter[str] = Counter()
-        for characters, number in self.unseen.items():
-            counts.update(dict.fromkeys(characters - forms, number))
-        if not counts:
-            return None
-        affected = sum(number for characters, number in self.unseen.items() if characters - forms)
-        counted = [f"{character} ({number:,})" for character, number in counts.most_common()]
-        return (f"{affected:,} of {self.samples:,} inputs have characters that training did not show, which the model "
-                f"can only {self.vocabulary.table.ways_with_unseen}: {examples(counted, 5)}")
-
-    def about_forms(self) -> Optional[str]:
-        """Letters that the model knows in their other Unicode form alone."""
-        other, composed = self._in_other_form()
-        if not other and not composed:
-            return None
-        return (f"the model was trained on {examples(other or composed)} in another Unicode form: "
-                f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
-
-    def _in_other_form(self) -> tuple[list[str], list[str]]:
-        """The letters that are written with combining marks here, and those that are written as one character."""
-        known = {*"".join(self.vocabulary.letters)}
-        other = [letter for letter in self.letters.decomposed
-                 if letter in known and normalise(letter, "nfd")[1:] not in known]
-        return other, [letter for letter in self.letters.composed
-                       if letter not in known and all(part in known for part in normalise(letter, "nfd"))]
 
 
 class AnyPredictor:

@@ -7,7 +7,8 @@ from il_morph.data.formats import Sample
 from il_morph.data.samples import refuse_beyond_a_line, refuse_unusable
 from il_morph.data.spelling import normalised
 from il_morph.errors import InputError
-from il_morph.model.predictor import Predictor, Unknown
+from il_morph.model.predictor import Predictor
+from il_morph.model.unknown import Unknown
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.report.characters import shown
 
