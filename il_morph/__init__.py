@@ -9,6 +9,7 @@
     m.paradigm("walk", pos="V")                       # the forms for all features of the training data
     il_morph.evaluate("test.tsv", outputs).accuracy   # 97.5
     il_morph.explain(m, "walk", "V;PST")              # step by step
+    il_morph.suggest(m, pairs, n=50)                  # which of them to ask next
     il_morph.Transducer(epochs=20).fit(X, y)          # in the style of scikit-learn
 
 Bad input is an `il_morph.InputError` that says what, where and what to do.
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
     from il_morph.errors import InputError
     from il_morph.evaluation.scores import Scores
     from il_morph.files import PathLike
-    from il_morph.model.predictor import AnyPredictor
+    from il_morph.model.predictor import AnyPredictor, Item
+    from il_morph.model.suggestions import Suggestion
     from il_morph.report.trace import Trace
     from il_morph.runs.estimator import Transducer
 
     Numbers = Optional[Union[str, int, Iterable[int]]]  # "1-3" and "4,10" or [4, 10]
 
 __version__ = "3.0.0"
-__all__ = ["InputError", "Transducer", "evaluate", "explain", "load", "predict_conllu", "train"]
+__all__ = ["InputError", "Transducer", "evaluate", "explain", "load", "predict_conllu", "suggest", "train"]
 
 
 def __getattr__(name: str) -> Any:
@@ -134,6 +136,23 @@ def explain(model: AnyPredictor, input: str, features: str = "", gold: Optional[
     sample = sample_for(model, text("input", input), text("features", features),
                         None if gold is None else text("gold", gold))
     return trace_best(model, sample, sample.output, beam_width)
+
+
+def suggest(model: AnyPredictor, pool: Iterable[Item], n: int = 50, beam_width: int = 4) -> list[Suggestion]:
+    """The n of these (input, features) that are most worth asking, as `il-morph suggest` chooses them, best first.
+
+    They are those that the model is least sure of, spread over features and inputs; each has the model's `output` and
+    its `probability`.
+    """
+    from il_morph.errors import InputError
+    from il_morph.model.predictor import AnyPredictor, refuse_width
+    from il_morph.model.suggestions import suggestions
+    from il_morph.values import integer
+
+    if not isinstance(model, AnyPredictor):
+        raise InputError(f"suggest takes a model that il_morph.load or il_morph.train has returned, not {model!r}")
+    refuse_width("beam_width", beam_width, 1)
+    return suggestions(model, model.samples_of(pool), integer("n", n, 1), beam_width)
 
 
 def predict_conllu(model: AnyPredictor, content: str, lexicon: Optional[str] = None, beam_width: int = 4) -> str:

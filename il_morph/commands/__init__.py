@@ -25,6 +25,7 @@ COMMANDS = {
     "train": "train a model, decode and score the development and test data",
     "predict": "transduce a file with a trained model",
     "paradigm": "show all forms of a lemma",
+    "suggest": "say which words to ask next: a sheet to fill in",
     "score": "compute log probabilities of given outputs",
     "evaluate": "score predictions against gold data",
     "ensemble": "let the predictions of several models vote",

@@ -1,4 +1,4 @@
-"""Spreadsheets, .xlsx and .ods: their first sheet as lines of text, and a copy with one more column."""
+"""Spreadsheets, .xlsx and .ods: their first sheet as lines of text, a copy with one more column, and new ones."""
 from __future__ import annotations
 
 import io
@@ -142,6 +142,22 @@ def with_column(content: bytes, name: str, title: Optional[str], cells: Mapping[
     place = len(rows[0]) + 1
     for number, cell in [*([(above, title)] if title else []), *cells.items()]:
         as_text(sheet.cell(number, place), cell)
+    return content_of(book)
+
+
+def new_sheet(rows: Sequence[Sequence[str]]) -> bytes:
+    """A workbook (.xlsx) with these rows."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise InputError(f"writing a spreadsheet needs {NEEDED[XLSX]}: pip install {NEEDED[XLSX]}; or choose a name "
+                         "that ends with .tsv") from None
+    book = openpyxl.Workbook()
+    write_rows(book.worksheets[0], rows)
+    return content_of(book)
+
+
+def content_of(book: Any) -> bytes:
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()

@@ -109,7 +109,7 @@ class AnyPredictor:
     def predict(self, items: Iterable[Item], beam_width: int = BEAM_WIDTH) -> list[str]:
         """The output for each (input, features); a plain string has no features. A beam of 0 is greedy search."""
         refuse_width("beam_width", beam_width, 0)
-        return [found[0].output for found in self.ranked(self._samples(items), 1, beam_width)]
+        return [found[0].output for found in self.ranked(self.samples_of(items), 1, beam_width)]
 
     def nbest(self, items: Iterable[Item], n: Optional[int] = None, beam_width: Optional[int] = None,
               mass: Optional[float] = None) -> NBest:
@@ -126,7 +126,7 @@ class AnyPredictor:
         number = n or (BEAM_WIDTH if mass is None else None)
         width = max(BEAM_WIDTH, number or 0) if beam_width is None else beam_width
         refuse_width("beam_width", width, 0)
-        samples = self._samples(items)
+        samples = self.samples_of(items)
         return NBest(samples, self.ranked(samples, number, width, mass))
 
     def score(self, items: Iterable[tuple[str, str, str]], beam_width: int = SCORING_WIDTH) -> list[Score]:
@@ -167,7 +167,8 @@ class AnyPredictor:
         return [next(filter(None, kind)) + (" (so one of the models; others differ)" if len(kind) > 1 else "")
                 for kind in kinds if any(kind)]
 
-    def _samples(self, items: Iterable[Item]) -> list[Sample]:
+    def samples_of(self, items: Iterable[Item]) -> list[Sample]:
+        """What is given in Python, as the models read it; a warning counts what they do not know."""
         if isinstance(items, str):
             raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
         listed = items_in("predict", items, (INPUT, FEATURES), self.format.separator is not None,
