@@ -414,7 +414,8 @@ def check_outputs(samples: Sequence[Sample], rows: FileRows, fmt: DataFormat, ne
     if covered and len(covered) < len(samples):
         refuse_line_without_features(rows, covered[0], fmt, samples)
         raise InputError(f"{rows.where(covered[0])}: no output, but other lines have one; "
-                         "give an output on every line or on none")
+                         + (f"fill in the {len(covered):,} of {len(samples):,} lines without one, or delete them"
+                            if need_output else "give an output on every line or on none"))
     if covered and need_output:
         flags = WHICH_COLUMNS if options.columns or options.expected else (
             "check the format flags --sigm2017format and --no-feat-format")
