@@ -139,7 +139,7 @@ def explain(model: AnyPredictor, input: str, features: str = "", gold: Optional[
 
 
 def suggest(model: AnyPredictor, pool: Iterable[Item], n: int = 50, beam_width: int = 4) -> list[Suggestion]:
-    """The n of these (input, features) that are most worth asking, as `il-morph suggest` chooses them, best first.
+    """The n of these (input, features) to ask next, as `il-morph suggest` chooses them.
 
     They are those that the model is least sure of, spread over features and inputs; each has the model's `output` and
     its `probability`.

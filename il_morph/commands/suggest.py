@@ -4,9 +4,10 @@ Usage:
   il-morph suggest [options] RESULTS [POOL]
 
 Of the lines of POOL, writes those whose output the model is least sure of, spread over feature bundles
-and inputs, the most useful first. Several models are less sure where they disagree. Without POOL, asks
-inputs of the training data with bundles of their part of speech (the first feature) that training did
-not show with them. What is in the training, dev or test data of the run is not asked again.
+and inputs; a shorter sheet is the beginning of a longer one. Several models are less sure where they
+disagree. Without POOL, asks inputs of the training data with bundles of their part of speech (the first
+feature) that training did not show with them. What is in the training, dev or test data of the run is
+not asked again.
 
 The sheet has the columns of the training data, and an empty output. Fill it in, delete the lines that
 stay empty, and train on both:

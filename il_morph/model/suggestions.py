@@ -24,7 +24,7 @@ Pair = tuple[str, str]  # input and features
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An input with features that is worth asking; what the models would answer, and how sure they are."""
+    """An input with features to ask; what the models would answer, and how sure they are."""
 
     input: str
     features: str
@@ -34,7 +34,7 @@ class Suggestion:
 
 def suggestions(predictor: AnyPredictor, samples: Sequence[Sample], number: int,
                 beam_width: int = BEAM_WIDTH) -> list[Suggestion]:
-    """So many of the samples, the one that is most worth asking first."""
+    """So many of the samples, in the order in which they are chosen: fewer would be the first of them."""
     return spread(answered(predictor, samples, beam_width), number)
 
 
