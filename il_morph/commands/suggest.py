@@ -48,7 +48,7 @@ from typing import Callable, Optional
 
 from il_morph.commands.arguments import Arguments, integer, optional, parse_arguments, refuse_empty
 from il_morph.commands.report import recorded_places
-from il_morph.commands.streams import refuse_other_data, write_out
+from il_morph.commands.streams import write_out
 from il_morph.data.dataformat import IGNORED, INPUT, NO_FEATURES, OUTPUT
 from il_morph.data.formats import Data, DataFormat, ReadOptions, Sample, Treebank, read_data
 from il_morph.data.office import new_sheet
@@ -57,6 +57,7 @@ from il_morph.data.splitting import NAMES
 from il_morph.errors import InputError
 from il_morph.files import STREAM, refuse_to_overwrite, write_output
 from il_morph.model.combination import VotingPredictor, load_predictor, refuse_model_as_output
+from il_morph.model.other_data import refuse_other_data
 from il_morph.model.predictor import AnyPredictor, Predictor, names_of_pos
 from il_morph.model.search import BEAM_WIDTH
 from il_morph.model.settings import MAX_BEAM_WIDTH
