@@ -101,8 +101,9 @@ def test_the_table_pairs_languages_and_seeds(tmp_path, capsys):
              ("b", "1", "start", "100"): 60, ("b", "1", "random", "200"): 70, ("b", "1", "suggest", "200"): 71,
              ("b", "2", "random", "200"): 72}
     how = ("ca-d", "native", "100", "200", "40", "10")
-    suggest.add(tmp_path / "list.tsv", [
-        dict(zip(suggest.COLUMNS, (*how, *key, "1", "2", f"{test:.4f}", "0.5", "abc"))) for key, test in tests.items()])
+    measured = script("trainings").TrainingList(tmp_path / "list.tsv", suggest.KEYS)
+    measured.add([dict(zip(measured.columns, (*how, *key, "1", "2", f"{test:.4f}", "0.5", "abc")))
+                  for key, test in tests.items()])
     done = run_script(capsys, "suggest", tmp_path / "list.tsv", "--format=tsv")
     start, later = tsv_rows(done.stdout)
     assert (start["lines"], start["random"], start["suggest"], start["difference"]) == ("100", "50.0", "50.0", "–")

@@ -32,7 +32,6 @@ Options:
 """
 from __future__ import annotations
 
-import csv
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -44,6 +43,7 @@ from typing import Any, Optional
 from docopt import docopt
 from frames import mean, number, pd, probability, show, signed
 from significance import signed_rank_test
+from trainings import TrainingList, evenly
 
 import il_morph
 from il_morph.data.formats import SIGMORPHON2017, Sample, read_samples
@@ -55,7 +55,6 @@ from il_morph.reproduction.paper_tables import EXPERIMENTS
 from il_morph.run_folder import RunFolder
 from il_morph.runs.asked import make_spec, seeds_of
 from il_morph.runs.processes import make_folder
-from il_morph.runs.records import stats_of
 from il_morph.runs.spec import Task
 from il_morph.runs.workers import train_jobs
 from il_morph.values import integer
@@ -65,8 +64,6 @@ START, SUGGEST, RANDOM = "start", "suggest", "random"
 COUNTS = ("add", "dev_lines", "epochs", "patience")
 HOW = ["model", "engine", *COUNTS]
 KEYS = [*HOW, "language", "seed", "arm", "lines"]
-COLUMNS = [*KEYS, "best_epoch", "last_epoch", "test", "cpu_minutes", "commit"]
-Row = dict[str, str]
 
 
 # The simulation
@@ -121,8 +118,7 @@ class Chain:
         if not train.exists():
             write(train, [*self.start] if step == 0 else [*self.lines(step - 1), *self.chosen(step)])
         if not dev.exists():
-            lines = self._read("dev")
-            write(dev, [lines[index * len(lines) // how.dev_lines] for index in range(min(how.dev_lines, len(lines)))])
+            write(dev, evenly(self._read("dev"), how.dev_lines))
         spec = make_spec(train, dev, folder.path, {
             "model": how.model, "engine": how.engine, "epochs": how.epochs, "patience": how.patience,
             "dynet_seed": self.seed, "sigm2017format": True,
@@ -170,7 +166,7 @@ def write(path: Path, samples: Sequence[Sample]) -> None:
 
 def run(args: dict[str, Any]) -> int:
     """Step by step, since a step needs the models of the one before."""
-    how, measured = How.of(args), Path(args["--list"] or MEASURED)
+    how, measured = How.of(args), TrainingList(Path(args["--list"] or MEASURED), KEYS)
     steps, jobs = integer("--steps", args["--steps"], 0), integer("--jobs", args["--jobs"], 1)
     chains = [Chain(how, Path(args["--data"]), Path(args["--results"]), language, seed, arm)
               for language in args["--languages"].split(",") for seed in seeds_of(args["--seeds"])
@@ -179,46 +175,16 @@ def run(args: dict[str, Any]) -> int:
         if chain.size(steps) > len(chain.start) + len(chain.pool):
             raise InputError(f"{chain.language} has {len(chain.pool)} lines to choose from: lower --steps or --add")
     for step in range(steps + 1):
-        known = read(measured)
+        known = measured.read()
         waiting = [chain for chain in chains if any(chain.key(each) not in known for each in range(step, steps + 1))]
         places = {chain.folder(step).path: chain for chain in waiting}  # both arms share the start
         unfinished = [chain.task(step) for chain in places.values() if not chain.folder(step).finished]
         code = train_jobs([[task] for task in unfinished], [], jobs)
-        add(measured, [row_of(chain, step) for chain in places.values() if chain.folder(step).finished])
+        measured.add([measured.row(chain.key(step), chain.folder(step)) for chain in places.values()
+                      if chain.folder(step).finished])
         if code:
             return code
     return 0
-
-
-# The list of trainings
-
-def row_of(chain: Chain, step: int) -> Row:
-    folder = chain.folder(step)
-    with stats_of(folder) as stats:
-        training = stats["training"]
-        found = {"best_epoch": str(training["best_epoch"]), "last_epoch": str(training["epochs"] - 1),
-                 "test": f"{stats['scores']['beam4.test']['accuracy']:.4f}",
-                 "cpu_minutes": f"{training['cpu_seconds'] / 60:.2f}",
-                 "commit": folder.commit.read_text(encoding="utf-8").strip()}
-    return {**dict(zip(KEYS, chain.key(step))), **found}
-
-
-def read(path: Path) -> dict[tuple[str, ...], Row]:
-    if not path.exists():
-        return {}
-    with open(path, encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream, delimiter="\t"))
-    if any([*row] != COLUMNS or None in row.values() for row in rows):
-        raise InputError(f"{path} is no list of these trainings, with the columns {', '.join(COLUMNS)}: choose another")
-    return {tuple(row[key] for key in KEYS): row for row in rows}
-
-
-def add(path: Path, rows: Sequence[Row]) -> None:
-    """Rows replace those of the same training."""
-    kept = {**read(path), **{tuple(row[key] for key in KEYS): row for row in rows}}
-    lines = [COLUMNS, *([row[column] for column in COLUMNS] for _, row in sorted(kept.items()))]
-    make_folder(path.parent)
-    write_atomically(path, "".join("\t".join(line) + "\n" for line in lines))
 
 
 # The table
@@ -230,7 +196,7 @@ LEGEND = ("Test accuracy with beam 4, mean over pairs of trainings: the same lan
 
 
 def blocks(path: Path, by_language: bool) -> Iterator[Block]:
-    rows = read(path)
+    rows = TrainingList(path, KEYS).read()
     if not rows:
         raise InputError(f"{path} has no trainings: make some with `suggest.py run`")
     frame = pd.DataFrame(rows.values()).astype({"test": float, "cpu_minutes": float, "lines": int})
