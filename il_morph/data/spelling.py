@@ -111,12 +111,12 @@ def warnings_about_features(where: Callable[[int], str], bundles: Sequence[Seque
         feature = next(feature for feature in bundles[blank[0]] if feature in doubled)
         found.append(f"{where(blank[0])}: the feature {feature!r} differs from {feature.strip()!r}, which also occurs, "
                      f"only in blanks ({such_lines(blank)})")
-    broken = {index: feature for index, bundle in enumerate(bundles)
-              for feature in reversed(bundle) if has_half_a_bracket(feature)}
+    halves = {feature for feature in known if has_half_a_bracket(feature)}
+    broken = [index for index, bundle in enumerate(bundles) if not halves.isdisjoint(bundle)]
     if broken:
-        index, feature = next(iter(broken.items()))
-        found.append(f"{where(index)}: the feature {feature!r} has a bracket without its partner; features are kept "
-                     f"whole in ( ) alone ({such_lines([*broken])})")
+        feature = next(feature for feature in bundles[broken[0]] if feature in halves)
+        found.append(f"{where(broken[0])}: the feature {feature!r} has a bracket without its partner; features are "
+                     f"kept whole in ( ) alone ({such_lines(broken)})")
     return found
 
 
