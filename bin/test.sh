@@ -14,6 +14,7 @@ if [[ $# -eq 0 || $* == --all ]]; then
     if "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then "$venv/bin/mypy"; fi
     # So that the processes of the tests do not all compile them.
     wait "$compiling" || true
-    set -- -n 2 --dist worksteal "$@"
+    # Some of the slow tests wait most of the time, for Slurm or for processes of their own.
+    set -- -n $(($# == 0 ? 2 : 3)) --dist worksteal "$@"
 fi
 exec "$venv/bin/python" -m pytest -rfE "$@"
