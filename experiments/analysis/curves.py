@@ -51,8 +51,8 @@ MODEL, SEED = "ca-r", "1"
 KEYS = ("model", "engine", "language", "lines", "seed", "epochs", "patience")
 EPOCHS = {300: (60, 15), 3000: (50, 10), inf: (30, 5)}  # and patience, for at most so many lines
 TABLE = "sigmorphon2016"
-LEGEND = (f"Accuracy on the same test data of one CA-R model (seed {SEED}), and CPU minutes of training. Each row is "
-          "trained on lines at even distances in one file; all: some 12,000 lines.")
+LEGEND = (f"Accuracy on the same test data of one CA-R model (seed {SEED}), and CPU minutes of training. The lines are "
+          "taken at even distances from one file; all: some 12,000 lines.")
 
 
 # The trainings
