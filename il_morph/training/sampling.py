@@ -32,3 +32,17 @@ def draw_rows(weights: np.ndarray, random: Uniform) -> np.ndarray:
     thresholds = np.array([random.random() for _ in weights]) * cumulative[:, -1]
     places = np.count_nonzero(cumulative <= thresholds[:, None], axis=1)
     return np.minimum(places, weights.shape[1] - 1)
+
+
+def state_of(random: np.random.RandomState) -> dict[str, np.ndarray]:
+    """Where these random numbers are, for a checkpoint."""
+    state = random.get_state(legacy=False)["state"]
+    return {"random": state["key"], "place": np.array([state["pos"]])}
+
+
+def set_state(random: np.random.RandomState, state: dict[str, np.ndarray]) -> None:
+    """Go on from what `state_of` returned."""
+    place = int(state["place"][0])
+    if not 0 <= place <= len(state["random"]):  # NumPy does not look
+        raise ValueError("its random numbers go on at no place")
+    random.set_state(("MT19937", state["random"], place, 0, 0.0))

@@ -20,6 +20,7 @@ from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Learner, Objective, SampleDecoder, diverged, reply_to
+from il_morph.training.sampling import set_state, state_of
 
 log = logging.getLogger(__name__)
 
@@ -163,16 +164,12 @@ class GruLearner:
 
     def state(self) -> Weights:
         """Parameters, what ADADELTA remembers, and where the random numbers of dropout are."""
-        random = self.random.get_state(legacy=False)["state"]
         kept = {"parameter": self.parameters, "square": self.squares, "change": self.changes}
-        return {"random": random["key"], "place": np.array([random["pos"]]),
+        return {**state_of(self.random),
                 **{f"{kind} {name}": array.copy() for kind, arrays in kept.items() for name, array in arrays.items()}}
 
     def restore(self, state: Weights) -> None:
-        place = int(state["place"][0])
-        if not 0 <= place <= len(state["random"]):  # NumPy does not look
-            raise ValueError("its random numbers go on at no place")
-        self.random.set_state(("MT19937", state["random"], place, 0, 0.0))
+        set_state(self.random, state)
         for kind, arrays in {"parameter": self.parameters, "square": self.squares, "change": self.changes}.items():
             for name, array in arrays.items():
                 array[:] = state[f"{kind} {name}"]

@@ -19,6 +19,7 @@ from il_morph.model.threads import use_one_thread
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import GoldTeacher
 from il_morph.training.engine import Learner, Objective, SampleDecoder, Visit
+from il_morph.training.sampling import set_state, state_of
 
 log = logging.getLogger(__name__)
 
@@ -123,12 +124,8 @@ class NwfstLearner:
 
     def state(self) -> Weights:
         """The schedule, and where the random numbers of dropout are."""
-        random = self.random.get_state(legacy=False)["state"]
-        return {"rate": np.array([self.rate]), "losses": np.array(self.losses), "random": random["key"],
-                "place": np.array([random["pos"]])}
+        return {"rate": np.array([self.rate]), "losses": np.array(self.losses), **state_of(self.random)}
 
     def restore(self, state: Weights) -> None:
-        self.rate, self.losses, place = float(state["rate"][0]), state["losses"].tolist(), int(state["place"][0])
-        if not 0 <= place <= len(state["random"]):  # NumPy does not look
-            raise ValueError("its random numbers go on at no place")
-        self.random.set_state(("MT19937", state["random"], place, 0, 0.0))
+        self.rate, self.losses = float(state["rate"][0]), state["losses"].tolist()
+        set_state(self.random, state)
