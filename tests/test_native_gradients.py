@@ -12,8 +12,8 @@ from tests.cli import crossed
 from tests.native_plans import KINDS, Planned
 from tests.random_models import SAMPLES, SETTINGS, instances_of, random_model
 
-ONE_LAYER = {name: values for name, values in SETTINGS.items()
-             if not {"enc_layers", "dec_layers", "mlp"} & set(values)}
+TRAINED = {name: values for name, values in SETTINGS.items() if not {"dec_layers", "mlp"} & set(values)}
+TRAINED["three vanilla encoder layers"] = {"enc_layers": 3, "vanilla_lstm": True}
 UNSEEN = Sample("wüxü", "X;Y", "walk")
 
 
@@ -65,10 +65,10 @@ def close(ours, others, tolerance):
         assert np.abs(ours[name] - others[name]).max() <= tolerance * scale + 1e-9, name
 
 
-@pytest.mark.parametrize("settings, kind", crossed(ONE_LAYER, KINDS))
+@pytest.mark.parametrize("settings, kind", crossed(TRAINED, KINDS))
 def test_gradients_are_finite_differences_of_the_loss(settings, kind):
     """In float64, along random directions of each weight."""
-    model = random_model(scale=0.5, **ONE_LAYER[settings])
+    model = random_model(scale=0.5, **TRAINED[settings])
     network, instances = native(model, dtype=np.float64), samples_of(model)
     _, gradients = loss_and_gradients(network, kind, instances)
     generator, step = np.random.RandomState(1), 1e-5
@@ -82,7 +82,7 @@ def test_gradients_are_finite_differences_of_the_loss(settings, kind):
         assert slope == pytest.approx((gradients[name] * direction).sum(), rel=1e-6, abs=1e-8), name
 
 
-@pytest.mark.parametrize("settings", ONE_LAYER.values(), ids=ONE_LAYER)
+@pytest.mark.parametrize("settings", TRAINED.values(), ids=TRAINED)
 @pytest.mark.parametrize("kind", KINDS)
 def test_loss_and_gradients_are_those_of_dynet(settings, kind):
     dy = pytest.importorskip("dynet")
@@ -101,7 +101,7 @@ def test_loss_and_gradients_are_those_of_dynet(settings, kind):
         close(gradients, plain.gradients(), 1e-5)
 
 
-@pytest.mark.parametrize("settings", ["coupled", "vanilla", "untied", "bag of features"])
+@pytest.mark.parametrize("settings", ["coupled", "vanilla", "untied", "bag of features", "two encoder layers"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_compiled_kernels_agree_with_numpy(settings, kind):
     model = random_model(scale=0.5, **SETTINGS[settings])

@@ -82,7 +82,8 @@ def test_a_hundred_updates_are_those_of_dynet(optimization, size, kernels):
     assert difference(learner.weights(), model.weights) > 0.02
 
 
-@pytest.mark.parametrize("settings, kind", crossed(["vanilla", "untied", "bag of features", "avm", "hard"],
+@pytest.mark.parametrize("settings, kind", crossed(["vanilla", "untied", "bag of features", "avm", "hard",
+                                                    "two encoder layers"],
                                                    ["softmax-margin", "mle", "mrt"]))
 def test_a_hundred_updates_of_other_models_are_those_of_dynet(settings, kind):
     learner, stock, _ = train_both(random_model(scale=0.3, **SETTINGS[settings]), kind, kernels_numpy, 100)
@@ -96,7 +97,7 @@ def test_the_l2_penalty_is_on_whole_matrices(kernels):
 
 
 @pytest.mark.parametrize("size", [1, 3])
-@pytest.mark.parametrize("settings", ["coupled", "vanilla"])
+@pytest.mark.parametrize("settings", ["coupled", "vanilla", "two encoder layers"])
 def test_both_engines_make_the_same_updates(settings, size):
     """With an l2 penalty, on samples of which one has an unseen character."""
     pytest.importorskip("dynet")

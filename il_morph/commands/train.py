@@ -18,7 +18,7 @@ The flags that matter most:
   --seeds=LIST              train a model for each seed, for example 1-5, in RESULTS-PATH/1 and so on; RESULTS-PATH gets
                             their vote, mean and standard deviation. After an interruption the same command goes on
   --engine=NAME             dynet, or native: needs no DyNet, is several times as fast with Numba and goes on after an
-                            interruption; one layer, no --mlp, no --dropout (default dynet where it is installed)
+                            interruption; one decoder layer, no --mlp, no --dropout (default dynet where installed)
   --epochs=N                maximum number of epochs (default 50)
 
 Without flags it trains the paper's CA-R with the paper's settings. --no-... switches off what is on

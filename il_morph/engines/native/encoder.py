@@ -1,4 +1,4 @@
-"""The encoder: two LSTMs over the characters, and what the decoder reads at each position."""
+"""The encoder: LSTMs over the characters in both directions, and what the decoder reads at each position."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Encoder:
 
     def __init__(self, kernels: ModuleType, scratch: Scratch, layout: Layout, arrays: Arrays):
         self.kernels, self.scratch, self.arrays, self.settings = kernels, scratch, arrays, layout.settings
-        self.forward, self.backward = (Recurrence(kernels, scratch, name, arrays, layout.settings.vanilla_lstm)
-                                       for name in ("forward", "backward"))
+        self.forward, self.backward = ([Recurrence(kernels, scratch, name, arrays, self.settings.vanilla_lstm)
+                                        for name in layout.stack(direction)] for direction in ("forward", "backward"))
         self.dtype = arrays["characters"].dtype
 
     def encode(self, instances: Sequence[Instance]) -> None:
@@ -35,10 +35,9 @@ class Encoder:
         self.unseen = unseen if unseen.any() else None
         self.x = self._embeddings()
         places, mirrored = self.packing.places, self.packing.mirrored
-        self._run(self.forward, places)
-        self._run(self.backward, mirrored)
-        self.positions = np.concatenate([self.forward.nodes.h[self.packing.readable_places],
-                                         self.backward.nodes.h[self.packing.readable_mirrored]], axis=1)
+        self.read = {**self._run(self.forward, places), **self._run(self.backward, mirrored)}
+        self.positions = np.concatenate([self.forward[-1].nodes.h[self.packing.readable_places],
+                                         self.backward[-1].nodes.h[self.packing.readable_mirrored]], axis=1)
         self.features = self._features()
         self.projected = self.scratch.take(self._product(self.features, "decoder.features"), self.packing.sequences)
         self.kernels.add_product(self.projected, self.positions, self.arrays["decoder.positions"])
@@ -60,13 +59,21 @@ class Encoder:
             x[self.unseen, :-1] = table[1:].mean(axis=0)
         return x
 
-    def _run(self, layer: Recurrence, places: np.ndarray) -> None:
-        nodes = layer.nodes
-        nodes.clear()
-        new = nodes.add(self.packing.size)
-        nodes.parents[new] = self.packing.parents
-        nodes.z[places] = self._product(self.x, f"{layer.name}.x")
-        layer.run(self.packing.bounds)
+    def _run(self, stack: Sequence[Recurrence], places: np.ndarray) -> dict[str, np.ndarray]:
+        """Run the layers of one direction; what those above the first one read, by their names."""
+        read: dict[str, np.ndarray] = {}
+        for number, layer in enumerate(stack):
+            nodes = layer.nodes
+            nodes.clear()
+            new = nodes.add(self.packing.size)
+            nodes.parents[new] = self.packing.parents
+            if number:
+                read[layer.name] = self.scratch.with_ones(stack[number - 1].nodes.h[new])
+                nodes.z[new] = self._product(read[layer.name], f"{layer.name}.x")
+            else:
+                nodes.z[places] = self._product(self.x, f"{layer.name}.x")
+            layer.run(self.packing.bounds)
+        return read
 
     def _features(self) -> np.ndarray:
         """The features vectors, with a 1 for the bias."""
@@ -102,13 +109,21 @@ class Encoder:
                 "forward.x": (self.x, dforward), "backward.x": (self.x, dbackward),
                 **factors, **others}
 
-    def _backward(self, layer: Recurrence, places: np.ndarray, readable: np.ndarray,
+    def _backward(self, stack: Sequence[Recurrence], places: np.ndarray, readable: np.ndarray,
                   dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
         """From the gradient of the outputs at readable positions to the gradient of all projected inputs."""
-        dh = layer.no_gradient()
+        dh, found = stack[-1].no_gradient(), {}
         dh[readable] = dpositions
-        dz, factors = layer.run_backward(self.packing.bounds, dh)
-        return self.scratch.take(dz, places), factors
+        for number in range(len(stack) - 1, -1, -1):
+            layer = stack[number]
+            dz, factors = layer.run_backward(self.packing.bounds, dh)
+            found.update(factors)
+            if number:
+                name = f"{layer.name}.x"
+                found[name] = self.read[layer.name], dz
+                dh = stack[number - 1].no_gradient()
+                self.kernels.add_product_transposed(dh[:-1], dz, self.arrays[name][:-1])
+        return self.scratch.take(dz, places), found
 
     def _backward_features(self, dfeatures: np.ndarray, lookups: LookUps) -> None:
         width = self.settings.feat_input

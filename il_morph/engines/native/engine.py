@@ -59,11 +59,11 @@ class NativeEngine:
         if model.architecture != TRANSDUCER:
             raise InputError("the native engine trains the paper's transducer, not "
                              f"--architecture={model.architecture}: train with --engine=dynet")
-        asked = {"--enc-layers": model.enc_layers > 1, "--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0,
+        asked = {"--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0,
                  "--dropout": training.dropout > 0, "--pretrain-dropout": training.pretrain_dropout > 0}
         flags = [flag for flag, is_asked in asked.items() if is_asked]
         if flags:
-            raise InputError("the native engine has one layer per LSTM, no hidden layer and no dropout: leave out "
+            raise InputError("the native engine has one decoder layer, no hidden layer and no dropout: leave out "
                              f"{', '.join(flags)}, or train with --engine=dynet (a --model may set such flags, too)")
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:

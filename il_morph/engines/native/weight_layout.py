@@ -5,6 +5,7 @@ the left with matrices [inputs, all gates], so a gate is a range of columns here
 
     forward, backward   x [input + 1, gates]      the last row is the bias: its input is always 1
                         h [hidden, gates]         c [hidden, 2 hidden]: the peepholes [c2o | c2i]
+    forward.1, …        the same of the encoder's second layer, which reads the first one's h
     decoder             positions [2 enc, gates]  features [slots + 1, gates], with the bias
                         actions [action, gates]   h and c as above
     output              [hidden + 1, actions], with the bias
@@ -51,10 +52,14 @@ class Layout:
     def __init__(self, vocabulary: Vocabulary):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
         self.architecture = architecture = Architecture(vocabulary)
-        layers = {"forward": architecture.forward[0], "backward": architecture.backward[0],
-                  "decoder": architecture.decoder[0]}
+        layers = {**dict(zip(self.stack("forward"), architecture.forward)),
+                  **dict(zip(self.stack("backward"), architecture.backward)), "decoder": architecture.decoder[0]}
         self.pieces = [piece for name, layer in layers.items() for piece in self._layer(name, layer)]
         self.pieces += self._output()
+
+    def stack(self, direction: str) -> list[str]:
+        """The names of the encoder's layers in one direction."""
+        return [f"{direction}.{number}" if number else direction for number in range(self.settings.enc_layers)]
 
     def _layer(self, name: str, layer: Layer) -> Iterator[Piece]:
         whole = slice(0, layer.hidden)
