@@ -26,8 +26,10 @@ RUNS = {
     "CA-D, warm-up": ["--model=ca-d", "--lr-schedule=warmup-decay", "--lr-warmup=2.5", "--epochs=6"],
     "CA-D, plateau": ["--model=ca-d", "--lr-schedule=plateau", "--lr-patience=1", "--learning-rate=0.1", "--epochs=6"],
     "CA-R, averages, fakes": ["--average-weights=0.9", "--augment=7,3@2,1@4", "--epochs=6"],
+    "CA-D, two layers, dropout": ["--model=ca-d", "--enc-layers=2", "--dropout=0.3", "--epochs=6"],
     "MLE, SGD": ["--model=ca", "--align-cls", "--optimization=SGD", "--epochs=6"],
-    "MRT after MLE": ["--mode=mrt", "--align-cls", "--pretrain-epochs=3", "--epochs=3", "--sample-size=4"],
+    "MRT after MLE": ["--mode=mrt", "--align-cls", "--pretrain-epochs=3", "--epochs=3", "--sample-size=4",
+                      "--pretrain-dropout=0.2"],
     "RL after MLE": ["--mode=rl", "--align-cls", "--pretrain-epochs=2", "--epochs=3", "--sample-size=4"],
 }
 FAST = ("CA-R", "CA-R, averages, fakes", "MRT after MLE")

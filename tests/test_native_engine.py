@@ -37,16 +37,9 @@ def test_a_larger_network_is_refused_by_its_flag(asked, flag):
         NativeEngine().refuse(small_settings(**asked), TrainingSettings())
 
 
-@pytest.mark.parametrize("asked, flag", [
-    ({"dropout": 0.1}, "--dropout"), ({"pretrain_dropout": 0.1}, "--pretrain-dropout")])
-def test_dropout_is_refused_by_its_flag(asked, flag):
-    with pytest.raises(InputError, match=f"leave out {flag}, or train with --engine=dynet"):
-        NativeEngine().refuse(small_settings(), TrainingSettings(**asked))
-
-
 def test_what_the_paper_trains_is_not_refused():
     for mode in ("il", "mle", "mrt", "rl"):
-        training = TrainingSettings(mode=mode, batch_size=5, l2=0.1)
+        training = TrainingSettings(mode=mode, batch_size=5, l2=0.1, dropout=0.1, pretrain_dropout=0.1)
         assert NativeEngine().refuse(small_settings(enc_layers=2), training) is None
 
 

@@ -18,7 +18,7 @@ The flags that matter most:
   --seeds=LIST              train a model for each seed, for example 1-5, in RESULTS-PATH/1 and so on; RESULTS-PATH gets
                             their vote, mean and standard deviation. After an interruption the same command goes on
   --engine=NAME             dynet, or native: needs no DyNet, is several times as fast with Numba and goes on after an
-                            interruption; one decoder layer, no --mlp, no --dropout (default dynet where installed)
+                            interruption; one decoder layer, no --mlp (default dynet where it is installed)
   --epochs=N                maximum number of epochs (default 50)
 
 Without flags it trains the paper's CA-R with the paper's settings. --no-... switches off what is on
@@ -104,7 +104,7 @@ Training:
   --trials=N                train N times from different seeds and keep the model that is best on dev data (default 1)
   --sample-order=NAME       shuffled in each epoch, or length: short inputs first (default shuffled)
   --batch-size=N            samples per update (default 1)
-  --dropout=X               variational dropout in the decoder (default 0)
+  --dropout=X               variational dropout in the decoder; the native engine has one mask for a batch (default 0)
   --l2=X                    penalty on the norms of the weight matrices (default 0)
   --augment=SCHEDULE        train on so many hallucinated samples in each epoch, too: 200, or fewer later, as in
                             200,100@10,0@20 (100 from epoch 10 on); `il-morph augment` shows some (default none)

@@ -6,11 +6,13 @@ import atexit
 import logging
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from tempfile import mkdtemp
 from types import ModuleType
 from typing import Optional
+
+import numpy as np
 
 from il_morph.engines.native.learner import NativeLearner
 from il_morph.errors import InputError
@@ -48,6 +50,7 @@ class NativeEngine:
     """Trains without DyNet, with the fastest kernels there are unless `kernels` are given."""
 
     kernels: Optional[ModuleType] = None
+    random: Optional[np.random.RandomState] = field(default=None, compare=False)
     name = "native"
     resumable = True
 
@@ -59,20 +62,20 @@ class NativeEngine:
         if model.architecture != TRANSDUCER:
             raise InputError("the native engine trains the paper's transducer, not "
                              f"--architecture={model.architecture}: train with --engine=dynet")
-        asked = {"--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0,
-                 "--dropout": training.dropout > 0, "--pretrain-dropout": training.pretrain_dropout > 0}
+        asked = {"--dec-layers": model.dec_layers > 1, "--mlp": model.mlp > 0}
         flags = [flag for flag, is_asked in asked.items() if is_asked]
         if flags:
-            raise InputError("the native engine has one decoder layer, no hidden layer and no dropout: leave out "
+            raise InputError("the native engine has one decoder layer and no hidden layer: leave out "
                              f"{', '.join(flags)}, or train with --engine=dynet (a --model may set such flags, too)")
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
-        """There is nothing random in this engine, and nothing to reserve."""
+        """Nothing is reserved; what is random is dropout."""
         self.refuse(vocabulary.settings, training)
+        self.random = np.random.RandomState(seed)
         self.kernels = self.kernels or fastest_kernels()
         log.info("native engine: kernels of %s%s", self.kernels.NAME, HINT if self.kernels.NAME == "NumPy" else "")
         if self.kernels.USES_BLAS:
             use_one_thread()
 
     def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> NativeLearner:
-        return NativeLearner(vocabulary, objective, training, self.kernels or fastest_kernels())
+        return NativeLearner(vocabulary, objective, training, self.kernels or fastest_kernels(), self.random)

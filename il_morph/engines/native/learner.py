@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Optional
+
+import numpy as np
 
 from il_morph.engines.native.batch import Batch
 from il_morph.engines.native.network import NativeNetwork
@@ -12,14 +15,17 @@ from il_morph.engines.native.weight_layout import Arrays
 from il_morph.model.settings import TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.engine import Objective, diverged
+from il_morph.training.sampling import set_state, state_of
 
 
 class NativeLearner:
     """A network, what it is trained on, and its optimiser."""
 
-    def __init__(self, vocabulary: Vocabulary, objective: Objective, settings: TrainingSettings, kernels: ModuleType):
+    def __init__(self, vocabulary: Vocabulary, objective: Objective, settings: TrainingSettings, kernels: ModuleType,
+                 random: Optional[np.random.RandomState] = None):
+        """`random` is what dropout draws from."""
         self.objective = objective
-        self.network = NativeNetwork(vocabulary, kernels)
+        self.network = NativeNetwork(vocabulary, kernels, dropout=settings.dropout, random=random)
         self.optimizer = Optimizer(self.network, settings.optimization, settings.l2)
         self.epoch = 0
 
@@ -50,7 +56,10 @@ class NativeLearner:
 
     def state(self) -> Arrays:
         """What the next updates depend on besides the weights."""
-        return self.optimizer.state()
+        dropout = self.network.dropout
+        return {**self.optimizer.state(), **(state_of(dropout.random) if dropout else {})}
 
     def restore(self, state: Arrays) -> None:
         self.optimizer.restore(state)
+        if self.network.dropout:
+            set_state(self.network.dropout.random, state)

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Optional
 
 import numpy as np
 
 from il_morph.engines.native.aligned_memory import Scratch
 from il_morph.engines.native.decoder import Decoder
+from il_morph.engines.native.dropout import Dropout
 from il_morph.engines.native.encoder import Encoder
 from il_morph.engines.native.lookups import LookUps, TableGradients
 from il_morph.engines.native.recurrence import Factors
@@ -33,11 +35,17 @@ class Gradients:
 class NativeNetwork:
     """The weights, and all that one update computes with them."""
 
-    def __init__(self, vocabulary: Vocabulary, kernels: ModuleType, dtype=np.float32):
+    def __init__(self, vocabulary: Vocabulary, kernels: ModuleType, dtype=np.float32, dropout: float = 0.0,
+                 random: Optional[np.random.RandomState] = None):
         self.vocabulary, self.kernels, self.layout = vocabulary, kernels, Layout(vocabulary)
         self.arrays, self.scratch = self.layout.zeros(dtype), Scratch(dtype)
-        self.encoder = Encoder(kernels, self.scratch, self.layout, self.arrays)
-        self.decoder = Decoder(kernels, self.scratch, self.layout, self.arrays, self.encoder)
+        self.dropout = None
+        if dropout:
+            assert random is not None, "dropout draws from the random numbers of the engine"
+            self.dropout = Dropout(self.arrays, dropout, random)
+        read = {**self.arrays, **self.dropout.masked} if self.dropout else self.arrays
+        self.encoder = Encoder(kernels, self.scratch, self.layout, read)
+        self.decoder = Decoder(kernels, self.scratch, self.layout, read, self.encoder)
         self.lookups = LookUps(kernels, {t.name: self.arrays[t.name] for t in self.layout.architecture.tables})
         self.valid_masks = vocabulary.table.valid
         self.outside = np.where(self.valid_masks, 0, -np.inf).astype(dtype)  # to be added to scores
@@ -53,6 +61,8 @@ class NativeNetwork:
         """Encode a batch, whose decoding is about to begin."""
         self.scratch.clear()
         self.lookups.clear()
+        if self.dropout:
+            self.dropout.draw()
         self.encoder.encode(instances)
         self.decoder.begin()
 
@@ -60,4 +70,4 @@ class NativeNetwork:
         """The gradients of all weights, from the gradient of the scores of all decoder nodes."""
         dprojected, factors = self.decoder.run_backward(dscores, self.lookups)
         factors.update(self.encoder.run_backward(dprojected, self.lookups))
-        return Gradients(factors, self.lookups.found())
+        return Gradients(self.dropout.of_whole(factors) if self.dropout else factors, self.lookups.found())
