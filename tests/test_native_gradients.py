@@ -65,21 +65,25 @@ def close(ours, others, tolerance):
         assert np.abs(ours[name] - others[name]).max() <= tolerance * scale + 1e-9, name
 
 
-@pytest.mark.parametrize("settings, kind", crossed(TRAINED, KINDS))
-def test_gradients_are_finite_differences_of_the_loss(settings, kind):
-    """In float64, along random directions of each weight."""
-    model = random_model(scale=0.5, **TRAINED[settings])
-    network, instances = native(model, dtype=np.float64), samples_of(model)
+def check_finite_differences(network, weights, kind, instances):
+    """In float64, along random directions of each weight; the gradients."""
     _, gradients = loss_and_gradients(network, kind, instances)
     generator, step = np.random.RandomState(1), 1e-5
-    for name, weight in model.weights.items():
+    for name, weight in weights.items():
         direction = generator.normal(size=weight.shape)
         values = []
         for sign in (1, -1):
-            network.set_weights({**model.weights, name: weight + sign * step * direction})
+            network.set_weights({**weights, name: weight + sign * step * direction})
             values.append(loss_of(network, kind, instances)[0])
         slope = (values[0] - values[1]) / (2 * step)
         assert slope == pytest.approx((gradients[name] * direction).sum(), rel=1e-6, abs=1e-8), name
+    return gradients
+
+
+@pytest.mark.parametrize("settings, kind", crossed(TRAINED, KINDS))
+def test_gradients_are_finite_differences_of_the_loss(settings, kind):
+    model = random_model(scale=0.5, **TRAINED[settings])
+    check_finite_differences(native(model, dtype=np.float64), model.weights, kind, samples_of(model))
 
 
 @pytest.mark.parametrize("settings", TRAINED.values(), ids=TRAINED)
