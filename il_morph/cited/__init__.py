@@ -1,1 +1,1 @@
-"""Systems of other papers, each in a folder of its own; the core imports none of them, a registry finds them."""
+"""The systems of other papers, one package each. The core does not import them; `model.registry` finds them."""

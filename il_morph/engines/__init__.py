@@ -1,4 +1,4 @@
-"""What turns an objective into an update of the weights."""
+"""The engines, which turn an objective into updates of the weights, and the choice between them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def default_engine() -> str:
 
 
 def choose_engine(model: ModelSettings, asked: Optional[str] = None, mem: int = 512, autobatch: bool = False) -> Engine:
-    """The engine that trains such a model; an InputError if another one is asked for.
+    """The engine that trains a model; an InputError if the model needs its own and another one is asked for.
 
-    `mem` and `autobatch` are DyNet's.
+    `mem` and `autobatch` are settings of DyNet.
     """
     own = model.kind.engine()
     if own is None:

@@ -1,11 +1,11 @@
 """The parts of the network, forward and backward: GRU layers over batches, and attention.
 
-A GRU layer reads x and its last state h:
+A GRU layer computes its next state h′ from the input x and the previous state h:
 
     r, z = σ(W x + U h + b)     c = tanh(W x + b + r ∘ U h)     h′ = z ∘ h + (1 − z) ∘ c
 
-Its weights stand side by side, x [I, 3H], h [H, 3H], b [3H] in the order r, z, c. Both directions of an encoder are one
-layer with an axis more in front.
+The weights of r, z and c are side by side, in this order: x [I, 3H], h [H, 3H], b [3H]. The two directions of an
+encoder are one layer, whose arrays have an extra leading axis.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def transposed(matrix: np.ndarray) -> np.ndarray:
 
 
 class Gates(NamedTuple):
-    """What a step leaves for the way back; `read` is h as the matrix reads it, after dropout."""
+    """What the backward pass needs from a step: `h` is the previous state, `read` the same after dropout."""
 
     h: np.ndarray
     read: np.ndarray
@@ -44,7 +44,7 @@ class Gates(NamedTuple):
 
 @dataclass
 class Layer:
-    """A GRU layer; `kept` is the mask of its dropout [sample, H], the same at all times."""
+    """A GRU layer; `kept` is the dropout mask of its state, [sample, H], the same at every step."""
 
     x: np.ndarray
     h: np.ndarray
@@ -56,7 +56,7 @@ class Layer:
         return cls(weights[f"{name}.x"], weights[f"{name}.h"], weights[f"{name}.b"], kept)
 
     def project(self, rows: np.ndarray) -> np.ndarray:
-        """W x + b of all rows."""
+        """W x + b for all rows."""
         return rows @ self.x + self.b[..., None, :]
 
     def step(self, projected: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, Gates]:
@@ -69,7 +69,7 @@ class Layer:
         return c + z * (h - c), Gates(h, read, r, z, c, recurrent)
 
     def step_back(self, gates: Gates, dh: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The gradients of W x + b, of U h and of the state before."""
+        """The gradients of W x + b, of U h and of the previous state."""
         _, _, r, z, c, recurrent = gates
         dc = dh * (1 - z) * (1 - c * c)
         dz = dh * (gates.h - c) * z * (1 - z)
@@ -80,7 +80,7 @@ class Layer:
         return dprojected, drecurrent, dh * z + (dread if self.kept is None else dread * self.kept)
 
     def run(self, read: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, list[Gates]]:
-        """All times of […, time, sample, I]: the states after each."""
+        """Run over all steps of […, time, sample, I]: the state after each step, and what the backward pass needs."""
         projected = self.project(flat(read)).reshape(*read.shape[:-1], -1)
         states, gates = [], []
         for time in range(read.shape[-3]):
@@ -91,7 +91,7 @@ class Layer:
 
     def run_back(self, name: str, read: np.ndarray, gates: list[Gates], dstates: np.ndarray,
                  gradients: Weights) -> tuple[np.ndarray, np.ndarray]:
-        """The gradients of what was read and of the first state; leaves those of the weights."""
+        """The gradients of the input and of the initial state; stores those of the weights in `gradients`."""
         times, dh = [], np.zeros_like(dstates[..., 0, :, :])
         for time in range(len(gates) - 1, -1, -1):
             dprojected, drecurrent, dh = self.step_back(gates[time], dh + dstates[..., time, :, :])
@@ -99,7 +99,7 @@ class Layer:
         return self.leave(name, read, gates, times[::-1], gradients), dh
 
     def leave(self, name: str, read: np.ndarray, gates: list[Gates], times: list, gradients: Weights) -> np.ndarray:
-        """Leave the gradients of the weights; return that of what was read."""
+        """Store the gradients of the weights in `gradients`; return the gradient of the input."""
         dprojected, drecurrent = (flat(np.stack(each, axis=-3)) for each in zip(*times))
         recurring = flat(np.stack([each.read for each in gates], axis=-3))
         gradients[f"{name}.x"] = transposed(flat(read)) @ dprojected
@@ -109,7 +109,7 @@ class Layer:
 
 
 class Attended(NamedTuple):
-    """A step of attention: α [sample, place], the tanh [sample, place, D] and the context [sample, 2E]."""
+    """A step of attention: α [sample, place], the hidden layer [sample, place, D] and the context [sample, 2E]."""
 
     alpha: np.ndarray
     hidden: np.ndarray
@@ -127,8 +127,10 @@ def attend(query: np.ndarray, keys: np.ndarray, v: np.ndarray, encoded: np.ndarr
 
 def attend_back(step: Attended, v: np.ndarray, encoded: np.ndarray,
                 dcontext: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The gradients of the keys (summed over places, that of the query) and of v. That of what is encoded is left to
-    do: it is α times that of the context."""
+    """The gradients of the keys and of v; the keys' gradient, summed over places, is the query's.
+
+    The caller computes the gradient of `encoded` through the context: α times the gradient of the context.
+    """
     dalpha = (encoded @ dcontext[:, :, None])[:, :, 0]
     dscores = step.alpha * (dalpha - (step.alpha * dalpha).sum(axis=1, keepdims=True))
     dv = dscores.ravel() @ step.hidden.reshape(-1, len(v))

@@ -1,4 +1,4 @@
-"""The weights of MED and LEM, and their search: many samples at once, with the network of the training."""
+"""The weights of MED and LEM, and inference for many samples at once, with the network that training uses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_matrix(name: str) -> bool:
 
 
 class GruArchitecture(AnyArchitecture):
-    """Names, shapes and initial values of the weights; `draw_weight` makes one of them."""
+    """Names, shapes and initial values of the weights; `draw_weight` draws the values of one weight."""
 
     def __init__(self, vocabulary: Vocabulary, from_mean: bool, draw_weight: Draw):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
@@ -60,18 +60,18 @@ class GruArchitecture(AnyArchitecture):
 
 
 def sequence_of(instance: Instance, vocabulary: Vocabulary) -> list[int]:
-    """What the encoder reads: BEGIN, features, characters, END. The features come after the characters in its table."""
+    """The input of the encoder: BEGIN, features, characters, END. In its table, features come after characters."""
     first, has_features = len(vocabulary.characters), vocabulary.format.separator is not None
     return [BEGIN, *(first + slot for slot in instance.slots if has_features), *instance.buffer[1:]]
 
 
 @dataclass
 class GruStates:
-    """Rows of decoder states: of each layer, the scores of all actions, and what attention is on most."""
+    """Rows of decoder states: the state of each layer, the scores of all actions, and the most attended place."""
 
     s: list[np.ndarray]
     scores: np.ndarray
-    attended: np.ndarray  # an element of the buffer; features count as BEGIN
+    attended: np.ndarray  # a position in the buffer; features count as BEGIN
 
     def take(self, rows: np.ndarray) -> GruStates:
         return GruStates([s[rows] for s in self.s], self.scores[rows], self.attended[rows])
@@ -79,15 +79,15 @@ class GruStates:
 
 @dataclass
 class EncodedSamples(Encoded):
-    """A batch of inputs, and what the search wants to know of them."""
+    """An encoded batch of inputs, with what the search needs."""
 
-    starts: list[np.ndarray]  # the first states of the decoder
-    features: np.ndarray  # how many places of a sample are features
+    starts: list[np.ndarray]  # the initial states of the decoder
+    features: np.ndarray  # the number of places of each sample that are features
     ends: np.ndarray
 
 
 class GruInference(SearchModel):
-    """`by_length`: hypotheses are ranked by their log probability per action."""
+    """MED and LEM without gradients. With `by_length`, hypotheses are ranked by log probability per action."""
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary, from_mean: bool, by_length: bool = False):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
@@ -106,7 +106,7 @@ class GruInference(SearchModel):
                               self.network.start(encoded), features, np.array([each.end for each in instances]))
 
     def initial_states(self) -> Optional[GruStates]:
-        """Those of a sample are known when it is."""
+        """None: initial states depend on the encoded samples, so `step` takes them from there."""
         return None
 
     def attention(self, encoded: EncodedSamples, rows: np.ndarray, s: np.ndarray) -> Attended:

@@ -1,4 +1,4 @@
-"""What MED and LEM have in common as architectures."""
+"""What the architectures MED and LEM share."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from il_morph.model.settings import ModelSettings
 from il_morph.model.vocabulary import Vocabulary
 from il_morph.transitions.systems import EditSystem
 
-UNUSED = ("feat_input", "avm_feat_format", "vanilla_lstm", "mlp", "nonlin", "lucky_w", "tag_wraps")  # as by default
+UNUSED = ("feat_input", "avm_feat_format", "vanilla_lstm", "mlp", "nonlin", "lucky_w", "tag_wraps")  # keep the default
 SIZES = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden": 100,
          "mode": "mle", "mle_loss": "sum", "aligner": "dumb", "beam_widths": (4, 12)}
 
 
 class GruKind(ArchitectureKind):
-    """It has an engine of its own, which computes the samples of a batch together."""
+    """MED or LEM. They have an engine of their own, which computes the samples of a batch together."""
 
     fixed = {"transducer": EditSystem.name, "pos_emb": False, "param_tying": False,
              **{name: getattr(ModelSettings, name) for name in UNUSED}}
     tied = ()
     reads_features = True
-    from_mean: bool  # does the decoder start from the mean of what is encoded? else: from the backward encoder's end
+    from_mean: bool  # does the decoder start from the mean of the encoded places? else: from the backward encoder's end
     normalised: bool  # are matrices trained as lengths and directions?
     by_length: bool  # are hypotheses ranked by their log probability per action?
 
@@ -34,7 +34,7 @@ class GruKind(ArchitectureKind):
         self.name, self.system = name, CharacterSystem(name)
 
     def draw_weight(self, name: str, shape: tuple[int, ...], random: np.random.RandomState) -> np.ndarray:
-        """Initial values."""
+        """The initial values of a weight."""
         raise TypeError("each system has its own")
 
     def architecture(self, vocabulary: Vocabulary) -> GruArchitecture:

@@ -1,4 +1,4 @@
-"""MED and LEM as `training` sees them: batches computed together, in NumPy."""
+"""The engine and the learner of MED and LEM, which compute the samples of a batch together, in NumPy."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from il_morph.training.sampling import set_state, state_of
 
 log = logging.getLogger(__name__)
 
-CLIP = 1.0  # the norm of all gradients together
+CLIP = 1.0  # the greatest norm of all gradients together
 OPTIMIZER = "ADADELTA"
-SHORTEST = 1e-20  # a direction; what is shorter stays as it is
-MOST_FLOATS = 1_000_000_000  # what attention keeps of a batch for the way back
+SHORTEST = 1e-20  # the smallest norm that a direction is divided by
+MOST_FLOATS = 1_000_000_000  # that attention keeps for the backward pass of a batch
 
 
 class GoldOutput:
-    """Stands for the decoder of a sample when an objective visits it: keeps the output that it asks for."""
+    """A stand-in for the decoder of a sample: records the gold output whose loss the objective leaves."""
 
     def __init__(self, instance: Instance):
         self.instance = instance
@@ -46,7 +46,7 @@ class GoldOutput:
 
 
 class GruEngine:
-    """Makes learners; its seed drives their dropout."""
+    """Makes learners of MED and LEM; the seed given to `start` drives their dropout."""
 
     name = "native"
     resumable = True
@@ -68,7 +68,7 @@ class GruEngine:
         self._check_lengths(vocabulary, min(training.batch_size, len(train)), train)
 
     def _check_lengths(self, vocabulary: Vocabulary, batch: int, train: Sequence[Instance]) -> None:
-        """A batch is as long as its longest input and its longest output."""
+        """Raise an InputError if a batch, padded to the longest input and output, takes too much memory."""
         places = max(len(sequence_of(instance, vocabulary)) for instance in train)
         steps = max(len(instance.sample.target) for instance in train) + 1
         if batch * places * steps * vocabulary.settings.dec_hidden > MOST_FLOATS:
@@ -81,8 +81,11 @@ class GruEngine:
 
 
 class GruLearner:
-    """ADADELTA on batches. With weight normalisation a column of a matrix is a length times a direction, and both are
-    updated; the weights are what they make together."""
+    """Trains with ADADELTA on batches.
+
+    With weight normalisation, a matrix column is a length times a unit vector. The `parameters` that ADADELTA updates
+    are the lengths and the directions of these vectors; `weights` computes the matrices.
+    """
 
     def __init__(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings,
                  random: np.random.RandomState, from_mean: bool, normalised: bool,
@@ -125,7 +128,7 @@ class GruLearner:
             self.kernels.update_dense(rule.number, hyper, *(each.reshape(-1, each.shape[-1]) for each in arrays))
 
     def _of_parameters(self, gradients: Weights) -> Weights:
-        """The gradients of lengths and directions from those of the weights."""
+        """The gradients of lengths and directions, from the gradients of the weights."""
         if not self.normalised:
             return gradients
         found: Weights = {}
@@ -140,7 +143,7 @@ class GruLearner:
         return found
 
     def _units(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Columns of length 1 in the directions that are kept, and the norms of these."""
+        """The directions of a matrix scaled to columns of length 1, and their norms before that."""
         direction = self.parameters[name]
         norms = np.maximum(np.sqrt((direction * direction).sum(axis=-2, keepdims=True)), SHORTEST)
         return direction / norms, norms
@@ -163,7 +166,7 @@ class GruLearner:
                                       for _ in range(2))
 
     def state(self) -> Weights:
-        """Parameters, what ADADELTA remembers, and where the random numbers of dropout are."""
+        """The parameters, the running means of ADADELTA, and the state of the random numbers of dropout."""
         kept = {"parameter": self.parameters, "square": self.squares, "change": self.changes}
         return {**state_of(self.random),
                 **{f"{kind} {name}": array.copy() for kind, arrays in kept.items() for name, array in arrays.items()}}

@@ -16,7 +16,7 @@ class Lem(GruKind):
     from_mean, normalised, by_length = True, True, True
 
     def draw_weight(self, name: str, shape: tuple[int, ...], random: np.random.RandomState) -> np.ndarray:
-        """Columns of matrices have length 1; biases are 0, all others Gaussian."""
+        """Matrix columns have length 1; biases are 0, all other weights Gaussian."""
         if is_matrix(name):
             directions = random.normal(size=shape)
             return directions / np.sqrt((directions * directions).sum(axis=-2, keepdims=True))

@@ -15,7 +15,7 @@ class Med(GruKind):
     from_mean, normalised, by_length = False, False, False
 
     def draw_weight(self, name: str, shape: tuple[int, ...], random: np.random.RandomState) -> np.ndarray:
-        """Square matrices are identities, those of the gates side by side; biases are 0, all others Gaussian."""
+        """Square matrices are identities, one per gate side by side; biases are 0, all other weights Gaussian."""
         if is_matrix(name) and shape[-1] % shape[-2] == 0 and (name.endswith(".h") or shape[-1] == shape[-2]):
             return np.broadcast_to(np.tile(np.eye(shape[-2]), shape[-1] // shape[-2]), shape)
         if is_matrix(name) or is_table(name) or name == "attention.v":

@@ -7,9 +7,10 @@
     decoder.L.x […, 3D], decoder.L.h [D, 3D], decoder.L.b [3D]
     readout.W [D + J + 2E, J], readout.b [J]; output.W [J, A], output.b [A]
 
-for sizes I and J of the embeddings, E and D of encoder and decoder; matrix columns are units. The encoder reads BEGIN,
-features, characters, END. The decoder's first layer reads [last symbol; context], and its state before is the query of
-attention. A layer above another reads it and is added to it; in the encoder it reads the other direction.
+for embedding sizes I and J, encoder size E and decoder size D; matrix columns are output units. The encoder reads
+BEGIN, features, characters, END. The decoder's first layer reads [last symbol; context]; its previous state is the
+query of attention. A higher layer reads the output of the layer below, and the two outputs are added; in the encoder,
+it runs in the opposite direction to the layer below.
 P = softmax(R tanh(W [s; last symbol; context] + b) + b_R).
 """
 
@@ -28,7 +29,7 @@ FAR = -1e9  # a score that gets no probability
 
 
 def with_average(table: np.ndarray) -> np.ndarray:
-    """An unseen symbol is the average of all others, if there are any."""
+    """The table with the average of all other rows as the row of UNK, if there are any."""
     whole = table.copy()
     if len(table) > 1:
         whole[UNK] = table[1:].mean(axis=0)
@@ -36,7 +37,7 @@ def with_average(table: np.ndarray) -> np.ndarray:
 
 
 def without_average(dtable: np.ndarray) -> np.ndarray:
-    """The gradient of a table of which `with_average` was read."""
+    """The gradient of a table, from the gradient of `with_average(table)`, which is changed in place."""
     if len(dtable) > 1:
         dtable[1:] += dtable[UNK] / dtable.dtype.type(len(dtable) - 1)
         dtable[UNK] = 0
@@ -44,7 +45,7 @@ def without_average(dtable: np.ndarray) -> np.ndarray:
 
 
 def summed_rows(rows: np.ndarray, symbols: np.ndarray, number: int) -> np.ndarray:
-    """The gradient of a table with so many rows of which these symbols were looked up."""
+    """The gradient of a table with `number` rows, from `rows`, the gradients of the looked-up `symbols`."""
     used, places = np.unique(symbols.ravel(), return_inverse=True)
     table = np.zeros((number, rows.shape[-1]), dtype=rows.dtype)
     chosen = (np.arange(len(used))[:, None] == places.ravel()).astype(rows.dtype)
@@ -72,7 +73,7 @@ class Padded:
         return np.arange(len(self.symbols))[:, None] < self.lengths
 
     def flipped(self, rows: np.ndarray) -> np.ndarray:
-        """[…, time, sample, width] read backwards, but padding stays last. Twice gives the same again."""
+        """[…, time, sample, width] with each sample reversed in time; padding stays last. It is its own inverse."""
         times = np.arange(len(self.symbols))[:, None]
         mirror = np.where(self.inside, self.lengths - 1 - times, times)
         return rows[..., mirror, np.arange(len(self.lengths)), :]
@@ -80,13 +81,13 @@ class Padded:
 
 @dataclass
 class Encoded:
-    """A batch of inputs as the decoder reads it, [sample, place, …], and what the way back needs."""
+    """An encoded batch of inputs, [sample, place, …], with what the backward pass needs."""
 
     source: Padded
     encoded: np.ndarray
     keys: np.ndarray  # U h_j + b
     padding: np.ndarray  # 0, and FAR beyond the end of a sample
-    read: list[np.ndarray]  # by each layer
+    read: list[np.ndarray]  # the input of each layer
     gates: list[list[Gates]]
 
 
@@ -94,7 +95,7 @@ class Encoded:
 class Decoded:
     """The steps of the decoder along known outputs."""
 
-    read: list[np.ndarray]  # by each layer
+    read: list[np.ndarray]  # the input of each layer
     gates: list[list[Gates]]
     attended: list[Attended]
     s: np.ndarray  # [time, sample, D], the states of the top layer
@@ -102,11 +103,11 @@ class Decoded:
 
 @dataclass
 class Network:
-    """The network with these weights; `kept` are the masks of dropout, by name, if there is one."""
+    """The network with given weights; `kept` holds the dropout masks by name, and is empty without dropout."""
 
     settings: ModelSettings
     weights: Weights
-    from_mean: bool  # does the decoder start from the mean of what is encoded? else: from the backward encoder's end
+    from_mean: bool  # does the decoder start from the mean of the encoded places? else: from the backward encoder's end
     kept: Weights = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -117,7 +118,7 @@ class Network:
             for stack, layers in (("encoder", settings.enc_layers), ("decoder", settings.dec_layers)))
 
     def dropped(self, name: str, rows: np.ndarray) -> np.ndarray:
-        """[time, sample, …] after dropout, or the gradient before it."""
+        """Apply the dropout mask of this name to values or to their gradient: [time, sample, …]."""
         return rows * self.kept[name] if name in self.kept else rows
 
     # forward
@@ -141,14 +142,14 @@ class Network:
         return Encoded(source, encoded, keys, padding, read, gates)
 
     def summary(self, encoded: Encoded) -> np.ndarray:
-        """[sample, …]: what the decoder starts from."""
+        """[sample, …]: what the initial states of the decoder are computed from."""
         if self.from_mean:
             inside = encoded.source.inside.T[:, :, None]
             return (encoded.encoded * inside).sum(axis=1) / encoded.source.lengths[:, None].astype(self.symbols.dtype)
         return encoded.encoded[:, 0, self.settings.enc_hidden:]
 
     def start(self, encoded: Encoded) -> list[np.ndarray]:
-        """The first state of each layer."""
+        """The initial state of each decoder layer."""
         together = np.tanh(self.summary(encoded) @ self.weights["start.W"] + self.weights["start.b"])
         return np.split(together, len(self.decoder), axis=1)
 
@@ -157,13 +158,13 @@ class Network:
                       encoded.padding)
 
     def scores(self, s: np.ndarray, last: np.ndarray, context: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of all actions, for rows of states; with what was read and the hidden layer."""
+        """The scores of all actions for rows of states, the input of the readout and its hidden layer."""
         weights, read = self.weights, np.concatenate([s, last, context], axis=-1)
         hidden = np.tanh(read @ weights["readout.W"] + weights["readout.b"])
         return hidden @ weights["output.W"] + weights["output.b"], read, hidden
 
     def decode(self, encoded: Encoded, last: np.ndarray) -> Decoded:
-        """Along outputs whose symbols before each [time, sample, J] are known."""
+        """Run the decoder along known outputs; `last` has the previous symbol of each step, [time, sample, J]."""
         starts, first, width = self.start(encoded), self.decoder[0], last.shape[-1]
         projected = flat(last) @ first.x[:width] + first.b
         projected = projected.reshape(*last.shape[:-1], -1)
@@ -217,7 +218,7 @@ class Network:
 
     def _decode_back(self, encoded: Encoded, decoded: Decoded, ds: np.ndarray, dlast: np.ndarray, dcontext: np.ndarray,
                      gradients: Weights) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """The gradients of the last symbols, of what is encoded and of the first states."""
+        """The gradients of the last symbols, of the encoded places and of the initial states."""
         dstarts: list[np.ndarray] = []
         for number in range(len(self.decoder) - 1, 0, -1):
             dread, dstart = self.decoder[number].run_back(f"decoder.{number}", decoded.read[number],
@@ -247,7 +248,7 @@ class Network:
 
     def _start_back(self, encoded: Encoded, dstarts: list[np.ndarray], dencoded: np.ndarray,
                     gradients: Weights) -> None:
-        """Adds to the gradient of what is encoded."""
+        """Add the gradient through the initial states to `dencoded`."""
         starts = np.concatenate(self.start(encoded), axis=1)
         dsums = np.concatenate(dstarts, axis=1) * (1 - starts * starts)
         gradients["start.W"], gradients["start.b"] = self.summary(encoded).T @ dsums, dsums.sum(axis=0)
@@ -286,8 +287,11 @@ def cross_entropy(scores: np.ndarray, targets: np.ndarray, shares: np.ndarray) -
 
 def draw_masks(settings: ModelSettings, samples: int, dropout: float, random: np.random.RandomState,
                dtype: type = np.float32) -> Weights:
-    """What dropout keeps of each sample at all times, and how much larger it becomes: embeddings, the states that each
-    layer reads, what is encoded, and the states that the classifier reads."""
+    """The dropout masks of a batch, the same at all steps of a sample; none without dropout.
+
+    What dropout keeps is scaled by 1 / (1 − dropout). There are masks for the embeddings, for the states that each
+    layer reads, for the encoded places, and for the states that the classifier reads.
+    """
     e, d = settings.enc_hidden, settings.dec_hidden
     widths: dict[str, tuple[int, ...]] = {"source": (samples, settings.input), "encoded": (samples, 2 * e),
                                           "target": (samples, settings.action_input), "s": (samples, d)}

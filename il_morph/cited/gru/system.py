@@ -9,7 +9,7 @@ from il_morph.transitions.systems import TransitionSystem
 
 
 class CharacterSystem(TransitionSystem):
-    """write(c), END: nothing is read, all is valid everywhere."""
+    """write(c), END: no action reads the input, and both are valid everywhere."""
 
     special_actions = {**COMMON_ACTIONS, END_SYMBOL: Action("end", before_end=True, at_end=True)}
     initial_action = BEGIN
@@ -19,5 +19,5 @@ class CharacterSystem(TransitionSystem):
         self.name = name
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """The characters of the output."""
+        """The characters of the output, then END."""
         return [y for y in aligned_output if y != GAP] + [END_SYMBOL]

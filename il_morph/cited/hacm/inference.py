@@ -1,9 +1,11 @@
-"""HACM of Makarov et al. (2017): hard attention with a copy mechanism. The transducer's weights, and for the gate
+"""HACM of Makarov et al. (2017): hard attention with a copy mechanism.
+
+The weights are the transducer's and those of the gate:
 
     gate.W [1, H + D], gate.b [1]: reads [s; d], d being the decoder's input [enc_fwd; enc_bwd; POS; features; action]
 
 g = σ(w·[s; d] + b), P(a) = g · softmax(R s + b)(a) + (1 − g) · [a = x_i], where x_i may be BEGIN or END.
-An x_i that training did not show is written (by UNK) and then stepped over, both with probability 1.
+An x_i that did not occur in training is written (by UNK) and then stepped over, both with probability 1.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class HacmArchitecture(Architecture):
 
 @dataclass
 class HacmStates(States):
-    """And of each row w·[s; d] + b, the symbol x_i, the previous action."""
+    """Decoder states with, for each row, the gate w·[s; d] + b, the symbol x_i and the previous action."""
 
     gates: np.ndarray
     symbols: np.ndarray
@@ -58,7 +60,7 @@ class HacmInference(Inference):
 
     def step(self, encoded: Encoded, rows: np.ndarray, positions: np.ndarray, actions: np.ndarray,
              states: States) -> HacmStates:
-        """A STEP at END has led nowhere."""
+        """A STEP at END does not move: a position beyond END counts as END."""
         positions = np.minimum(positions, encoded.ends[rows])
         stepped = super().step(encoded, rows, positions, actions, states)
         places = encoded.packing.places(rows, positions)

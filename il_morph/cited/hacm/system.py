@@ -12,9 +12,9 @@ from il_morph.transitions.systems import HardAttentionSystem
 
 
 class UnmaskedHardAttentionSystem(HardAttentionSystem):
-    """Hard attention without a rule of what is valid: a STEP at END does nothing, BEGIN writes nothing.
+    """Hard attention without rules of validity: a STEP at END does nothing, BEGIN writes nothing.
 
-    UNK, which stands for no character here, writes a character that training did not show.
+    UNK is not a placeholder here: it writes a character of the input that did not occur in training.
     """
 
     name = "hacm"

@@ -1,4 +1,4 @@
-"""HAEM of Makarov et al. (2017): edits that read what was written, deleted and done."""
+"""HAEM of Makarov et al. (2017): an edit model that reads what it has written, deleted and done so far."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Haem2017(ArchitectureKind):
         return HaemNetwork(vocabulary)
 
     def dynet_step_floats(self, settings: ModelSettings, places: int) -> int:
-        """Two more stacks of layers, one as wide as the actions, and the encoder's states."""
+        """Two more stacks of layers, one of the size of the action embeddings, and the encoder's states."""
         from il_morph.engines.dynet.memory_estimate import NODES_PER_STEP
 
         width = settings.dec_hidden + settings.action_input

@@ -1,13 +1,13 @@
-"""HAEM of Makarov et al. (2017): edits chosen by what is left of the input, what was written, deleted and done.
+"""HAEM of Makarov et al. (2017): edits depend on the rest of the input and on what was written, deleted and done.
 
     characters [C, input], actions [A, action-input]
-    encoder_forward.L.*, encoder_backward.L.*: over the characters of the input, whose first one left is read
+    encoder_forward.L.*, encoder_backward.L.*: over the input; the state at the first character left is read
     written.L.* (dec-hidden), deleted.L.* (dec-hidden; since the last insertion), history.L.* (action-input)
-    empty.enc_fwd, empty.enc_bwd, empty.written, empty.deleted, empty.history: stand for each of them that is empty
+    empty.enc_fwd, empty.enc_bwd, empty.written, empty.deleted, empty.history: stand for an empty buffer or list
     hidden.W [mlp, …] reads [enc_fwd; enc_bwd; written; deleted; history; features], hidden.b [mlp]
     output.W [A, mlp], output.b [A]
 
-The features are numbers: `lucky_w` for each that is present.
+A feature is one number: `lucky_w` if it is present, else 0.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def written_characters(vocabulary: Vocabulary) -> list[int]:
 
 @dataclass
 class Memory:
-    """What an LSTM has read of a list, for each row: h and c of each layer. The list may be empty."""
+    """The state of an LSTM that reads a list, for each row: h and c of each layer, and whether it has read anything."""
 
     h: list[np.ndarray]
     c: list[np.ndarray]
@@ -69,7 +69,7 @@ class Memory:
         return Memory([h[rows] for h in self.h], [c[rows] for c in self.c], self.filled[rows])
 
     def push(self, layers: Sequence[Cell], rows: np.ndarray, x: np.ndarray) -> None:
-        """These rows read x, which is projected already."""
+        """Let these rows read x, which is already projected."""
         stepped = step_layers(layers, x, States([h[rows] for h in self.h], [c[rows] for c in self.c]))
         for old, new in zip(self.h + self.c, stepped.h + stepped.c):
             old[rows] = new
@@ -94,7 +94,7 @@ class HaemStates:
 
 @dataclass
 class HaemEncoded:
-    """Of each place what its encoder states add to the hidden layer; of each sample what its features add."""
+    """What the encoder states of each place and the features of each sample add to the hidden layer."""
 
     symbols: np.ndarray
     projected: np.ndarray
@@ -103,12 +103,12 @@ class HaemEncoded:
 
     @property
     def ends(self) -> np.ndarray:
-        """END is not in the buffer: it follows."""
+        """END is not encoded: its position is the number of encoded elements."""
         return self.packing.lengths
 
 
 class HaemInference(AnyInference):
-    """Many samples at once."""
+    """HAEM without gradients, for many samples at once."""
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary):
         architecture = HaemArchitecture(vocabulary)
@@ -143,7 +143,7 @@ class HaemInference(AnyInference):
 
     def _remember(self, memories: dict[str, Memory], encoded: HaemEncoded, rows: np.ndarray, positions: np.ndarray,
                   actions: np.ndarray) -> None:
-        """What the previous actions have written and deleted, and themselves."""
+        """Push what the previous actions wrote or deleted, and the actions; an insertion clears the deletions."""
         reading = np.isin(actions, (COPY, DELETE))
         symbols = self.written[actions]
         symbols[reading] = encoded.symbols[encoded.packing.places(rows[reading], positions[reading] - 1)]
@@ -156,7 +156,7 @@ class HaemInference(AnyInference):
                 memories[name].push(self.memories[name], chosen, self.read_tables[name][:, what[chosen]])
 
     def _buffer(self, encoded: HaemEncoded, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """What the first character that is left adds to the hidden layer."""
+        """What the first character left in the buffer adds to the hidden layer."""
         read, left = np.tile(self.empty_buffer, (len(rows), 1)), positions < encoded.ends[rows]
         read[left] = encoded.projected[encoded.packing.places(rows[left], positions[left])]
         return read

@@ -1,4 +1,7 @@
-"""HAEM of 2017 in DyNet. Gold sequences tell the lists: each LSTM runs over its list, all steps are one batch."""
+"""HAEM of 2017 in DyNet.
+
+Gold sequences determine all lists in advance, so each LSTM runs over its lists, and all steps form one batch.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ class HaemNetwork(AnyNetwork):
 
 
 class HaemGraph(SequenceGraph):
-    """What happens in one sample."""
+    """The graph of one sample."""
 
     def __init__(self, network: HaemNetwork, instance: Instance, dropout: float):
         self.network, self.instance = network, instance
@@ -54,7 +57,7 @@ class HaemGraph(SequenceGraph):
         self.constant = self._constant()
 
     def _encode(self, characters: Sequence[int]) -> tuple[list, list]:
-        """Of each character, and what stands for an empty buffer at the end."""
+        """The encoder states of each character, then the vectors that stand for an empty buffer."""
         network, order = self.network, range(len(characters))
         forward, backward = [], []
         if characters:
@@ -64,7 +67,7 @@ class HaemGraph(SequenceGraph):
         return [*forward, self.empty["enc_fwd"]], [*backward, self.empty["enc_bwd"]]
 
     def _constant(self) -> dy.Expression:
-        """What the features add to the hidden layer, and its bias."""
+        """The part of the hidden layer that is constant in a sample: the features and the bias."""
         network, weight = self.network, self.network.settings.lucky_w
         present = [weight if slot != UNK else 0.0 for slot in self.instance.slots]
         matrix, bias = network.hidden
@@ -86,7 +89,7 @@ class HaemGraph(SequenceGraph):
         return dy.pickneglogsoftmax_batch(logits, list(actions))
 
     def _memories(self, actions: Sequence[int], positions: Sequence[int]) -> dict[str, list[dy.Expression]]:
-        """What each LSTM knows before each action."""
+        """The output of each LSTM before each action."""
         lists: dict[str, list[list[int]]] = {name: [[]] for name in MEMORIES}
         places: dict[str, list[tuple[int, int]]] = {name: [(0, 0)] for name in MEMORIES}
         for action, position in zip(actions[:-1], positions):
@@ -97,7 +100,7 @@ class HaemGraph(SequenceGraph):
         return {name: [known[name][run][place] for run, place in places[name]] for name in MEMORIES}
 
     def _remember(self, lists: dict[str, list[list[int]]], action: int, position: int) -> None:
-        """What an action writes or deletes, and itself; an insertion opens a new list of what is deleted."""
+        """Append what an action writes or deletes, and the action; an insertion starts a new list of deletions."""
         if self.network.vocabulary.table.inserts[action]:
             lists["written"][-1].append(self.network.written_characters[action])
             lists["deleted"].append([])
@@ -106,7 +109,7 @@ class HaemGraph(SequenceGraph):
         lists["history"][-1].append(action)
 
     def _run(self, name: str, items: Sequence[int]) -> list[dy.Expression]:
-        """What an LSTM knows after none, one, … of these items."""
+        """The output of an LSTM after none, one, … of these items."""
         network, empty = self.network, self.empty[name]
         if not items:
             return [empty]

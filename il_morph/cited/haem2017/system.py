@@ -7,7 +7,7 @@ from il_morph.transitions.systems import EditSystem
 
 
 class EditSystem2017(EditSystem):
-    """The edit system; its history is empty before the first step, for which BEGIN stands."""
+    """The edit system with an empty history before the first step, which BEGIN stands for."""
 
     name = "haem-2017"
     initial_action = BEGIN

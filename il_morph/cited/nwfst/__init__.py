@@ -16,7 +16,7 @@ UNUSED = ("feat_input", "action_input", "avm_feat_format", "dec_hidden", "dec_la
 
 
 class Nwfst(ArchitectureKind):
-    """It has an engine of its own, which sums over all paths: gold sequences are of no use to it."""
+    """NWFST. It has an engine of its own, which sums over all paths and so needs no gold sequences."""
 
     architecture, inference = NwfstArchitecture, NwfstInference
     preset = {**GREEDY, "mle_loss": "sum", "input": 10, "enc_hidden": 15, "enc_layers": 4, "optimization": "SGD",
@@ -27,7 +27,7 @@ class Nwfst(ArchitectureKind):
     learns_unseen_inputs = False
 
     def vocabulary_samples(self, parts: Parts) -> Sequence[Sample]:
-        """It knows the characters of all its data, and a–z."""
+        """All samples of train, dev and test, and a–z: the model knows their characters."""
         letters = Sample(parts.separators.input.join(LETTERS), "", None)
         return [*parts.train, *parts.dev, *(parts.test or []), letters]
 

@@ -1,4 +1,4 @@
-"""Expected counts of arcs: the gradient of log Z. The sums over the lattice are the kernels' to compute."""
+"""Expected counts of arcs, which are the gradient of log Z. The kernels compute the sums over the lattice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from il_morph.cited.nwfst.lattice import Arcs, Factors, at_start, log_sum
 
 
 def all_paths(arcs: Arcs, kernels: ModuleType) -> tuple[float, Arcs]:
-    """log Z of all paths of one word, and how often each arc is expected in them."""
+    """log Z over all paths of one word, and the expected count of each arc."""
     factors, letters = Factors.of(arcs), arcs.dele.shape[2]
     alpha, before = kernels.sweep(factors, at_start(arcs.columns, letters))
     beta, after = kernels.sweep(factors.reversed(), np.ones((arcs.columns, letters)))
@@ -18,7 +18,7 @@ def all_paths(arcs: Arcs, kernels: ModuleType) -> tuple[float, Arcs]:
     log_z = log_sum(alpha[:, -1], before[:, -1])[0]
 
     def weighted(i: slice, j: slice, to_i: slice, to_j: slice, shift: np.ndarray) -> np.ndarray:
-        """The values of states, times the scale of the arcs that leave them."""
+        """The values of states (i, j), times the scale of the arcs from them to (to_i, to_j)."""
         scale = before[0, i, j] + after[0, to_i, to_j] + shift[0, to_i, None] - log_z
         return alpha[0, i, j] * np.exp(scale)[..., None]
 
@@ -34,7 +34,7 @@ def all_paths(arcs: Arcs, kernels: ModuleType) -> tuple[float, Arcs]:
 
 
 def paths_to(arcs: Arcs, output: np.ndarray, kernels: ModuleType) -> tuple[float, Arcs]:
-    """The same of the paths that yield an output: their states are (i, j), as the last character follows from j."""
+    """The same for the paths that yield `output`: their states are (i, j), as j determines the last character."""
     last = np.concatenate([[0], output])
     p, y = last[:-1], last[1:] - 1
     sub, ins, dele = (np.zeros((arcs.rows, len(last))) for _ in range(3))  # scores of arcs into (i, j)
@@ -51,5 +51,5 @@ def paths_to(arcs: Arcs, output: np.ndarray, kernels: ModuleType) -> tuple[float
 
 
 def turned(scores: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """The scores of arcs from the end: those of (i, j) come from so many rows and columns away."""
+    """Scores of arcs for a sweep from the end; an arc into (i, j) comes from (i − rows, j − columns)."""
     return np.roll(scores[::-1, ::-1], (rows, columns), axis=(0, 1))

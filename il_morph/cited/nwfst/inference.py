@@ -1,8 +1,9 @@
-"""NWFST (Rastogi, Cotterell and Eisner 2016): a finite-state transducer whose arcs a recurrent network weighs.
+"""NWFST (Rastogi, Cotterell and Eisner 2016): a finite-state transducer, its arcs weighted by a recurrent network.
 
-The network reads ^x. Embeddings of three neighbours go through bidirectional LSTMs, each of which is concatenated with
-its input: γ_i, i = 0 … |x|. Arcs (lattice.py) have the scores γ_i · T[:, arc], but that a copy, which is
-to substitute x_i for itself after x_{i−1}, always has the score of one learnt scalar. The weights are
+The network reads ^x. Embeddings of three neighbouring symbols go through layers of bidirectional LSTMs; each layer
+concatenates its output with its input, and the last one yields γ_i, i = 0 … |x|. An arc (lattice.py) has the score
+γ_i · T[:, arc]; only copies, which substitute x_i for itself after x_{i−1}, all have one learnt scalar as their score.
+The weights are
 
     embeddings [V, input]
     encoder.L.x [2, I, 4H], encoder.L.h [2, H, 4H], encoder.L.b [2, 4H] for each layer L from 0
@@ -10,8 +11,8 @@ to substitute x_i for itself after x_{i−1}, always has the score of one learnt
     arcs [G, (2C + 1)(C + 1)]: T; columns are SUB [p, y − 1], INS [p, y − 1], DEL [p]
     copy [1]
 
-for C characters (those of training, dev and test data and a–z), V = C + 2 symbols (0 is ε, or padding, or the start;
-then come the characters, then ^), hidden size H, input size I of a layer and size G of γ. Matrix columns are units.
+for C characters (those of training, dev and test data, and a–z), V = C + 2 symbols (0 is ε, padding or the start; then
+come the characters, then ^), hidden size H, input size I of a layer and size G of γ. Matrix columns are output units.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ from il_morph.transitions.actions import COPY, DELETE, END, UNK
 
 WINDOW = 3
 GATES = 4
-MOST_WORDS, MOST_STATES = 16, 1_000_000  # at once; more words do not fit into the cache
-KEPT = 0.8  # of embeddings and inputs of layers, in training; at test their matrices are multiplied by it
+MOST_WORDS, MOST_STATES = 16, 1_000_000  # computed at once; more words do not fit into the cache
+KEPT = 0.8  # the share of embeddings and layer inputs that dropout keeps; their weights are scaled by it for test
 COPY_SCORE = 3.0
-LARGEST_SCORE = 1e6  # of a path: the probability is a difference of such scores, and they have 32 bits
+LARGEST_SCORE = 1e6  # of a path: a log probability is a difference of such scores, which have 32 bits
 MOST_WEIGHTS = 200_000_000  # of T, which grows with the square of the number of characters
-LETTERS = ascii_lowercase  # every model knows them
+LETTERS = ascii_lowercase  # known to every model
 Weights = dict  # name -> array
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes, and all that follows from them."""
+    """The sizes of a model, and what follows from them."""
 
     characters: int
     embedding: int = 10
@@ -76,16 +77,16 @@ class Shape:
 
     @property
     def letters(self) -> int:
-        """What the last symbol written can be: none or a character."""
+        """The number of values of the last symbol written: none, or a character."""
         return self.characters + 1
 
     def width(self, layer: int) -> int:
-        """Of what a layer reads; that of the last one and one more is the size of γ."""
+        """The width of a layer's input; `width(layers)` is the size of γ."""
         return WINDOW * self.embedding + 2 * self.hidden * layer
 
     @property
     def blocks(self) -> tuple[int, int, int]:
-        """The columns of T that are SUB, INS and DEL."""
+        """The numbers of columns of T for SUB, INS and DEL."""
         writing = self.letters * self.characters
         return writing, writing, self.letters
 
@@ -100,7 +101,7 @@ class Shape:
 
 
 def check_alphabet(shape: Shape) -> None:
-    """An InputError for an alphabet that is too large."""
+    """Raise an InputError if the alphabet is too large."""
     weights = shape.width(shape.layers) * sum(shape.blocks)
     if weights > MOST_WEIGHTS:
         raise InputError(f"the data has {shape.characters:,} different characters (with a–z), for which "
@@ -150,13 +151,13 @@ def windows(words: np.ndarray, shape: Shape) -> np.ndarray:
 
 
 def both_ways(rows: np.ndarray) -> np.ndarray:
-    """[word, i, …] read from each side: [2, i, word, …]."""
+    """[word, i, …] in both directions: [2, i, word, …]."""
     turned = np.swapaxes(rows, 0, 1)
     return np.stack([turned, turned[::-1]])
 
 
 def side_by_side(outputs: np.ndarray) -> np.ndarray:
-    """What both directions [2, i, word, H] put out at each position: [word, i, 2H]."""
+    """The outputs of both directions [2, i, word, H], concatenated at each position: [word, i, 2H]."""
     return np.swapaxes(np.concatenate([outputs[0], outputs[1, ::-1]], axis=-1), 0, 1)
 
 
@@ -165,13 +166,16 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def of_gates(rows: np.ndarray) -> Sequence[np.ndarray]:
-    """The blocks [2, word, H] of [2, word, 4H]."""
+    """The gates of [2, word, 4H], each [2, word, H]."""
     hidden = rows.shape[-1] // GATES
     return [rows[..., gate * hidden:(gate + 1) * hidden] for gate in range(GATES)]
 
 
 def recur(projected: np.ndarray, recurrent: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """LSTMs [2, i, word, 4H]: the gates after their non-linearity, the cells c and the outputs h [2, i, word, H]."""
+    """Run an LSTM in both directions over projected inputs [2, i, word, 4H].
+
+    Returns the gates after their non-linearity, and the cells c and outputs h, [2, i, word, H].
+    """
     hidden = recurrent.shape[1]
     gates, c = np.empty_like(projected), np.zeros(projected.shape[:-1] + (hidden,), dtype=projected.dtype)
     h = np.zeros_like(c)
@@ -186,13 +190,13 @@ def recur(projected: np.ndarray, recurrent: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def for_test(weights: Weights) -> Weights:
-    """What training dropped some of is all there, and smaller."""
+    """The weights for test: nothing is dropped, so embeddings and layer input matrices are scaled by KEPT instead."""
     return {name: np.float32(KEPT) * array if name == "embeddings" or name.endswith(".x") else array
             for name, array in weights.items()}
 
 
 def encode(weights: Weights, shape: Shape, words: np.ndarray) -> np.ndarray:
-    """γ [word, i, G] of words of one length, with weights for test."""
+    """γ [word, i, G] of words of one length, with the weights of `for_test`."""
     read = weights["embeddings"][windows(words, shape)].reshape(len(words), -1, shape.width(0))
     for layer in range(shape.layers):
         x, h, b = (weights[f"encoder.{layer}.{part}"] for part in "xhb")
@@ -202,7 +206,7 @@ def encode(weights: Weights, shape: Shape, words: np.ndarray) -> np.ndarray:
 
 
 def arcs_of(gamma: np.ndarray, matrix: np.ndarray, copy: float, words: np.ndarray, characters: int) -> Arcs:
-    """The scores of all arcs; T is given for so many characters."""
+    """The scores of all arcs; `matrix` is T for this number of characters."""
     letters, leading = characters + 1, gamma.shape[:2]
     scores = (gamma.reshape(-1, len(matrix)) @ matrix).reshape(*leading, -1)
     writing = letters * characters
@@ -213,7 +217,7 @@ def arcs_of(gamma: np.ndarray, matrix: np.ndarray, copy: float, words: np.ndarra
 
 
 def copies(words: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Where `sub` has the copies: at each x_i after x_{i−1}, or after nothing."""
+    """The indices of the copies in `sub`: x_i after x_{i−1}, or x_1 after nothing."""
     word, position = np.nonzero(np.ones(words.shape))
     previous = np.zeros_like(words)
     previous[:, 1:] = words[:, :-1]
@@ -221,13 +225,13 @@ def copies(words: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def symbols_of(vocabulary: Vocabulary, text: str) -> list[int]:
-    """The symbols of a text; a character that the model does not know is one more character than there are."""
+    """The symbols of a text; a character that the model does not know gets the number after the last known one."""
     unknown, first = len(vocabulary.actions), len(vocabulary.system.special_actions)
     return [(unknown if action == UNK else action) - first + 1 for action in vocabulary.actions_of(text)]
 
 
 def with_unknown(weights: Weights, shape: Shape) -> Weights:
-    """The weights of a model with one more character, which is the mean of all others."""
+    """The weights of a model with one more character, whose weights are the mean over all others."""
     letters, characters = shape.letters, shape.characters
     sub, ins, dele = np.split(weights["arcs"], np.cumsum(shape.blocks)[:-1], axis=1)
     blocks = [with_mean(with_mean(block.reshape(-1, letters, characters), 1, EPSILON + 1), 2) for block in (sub, ins)]
@@ -237,7 +241,7 @@ def with_unknown(weights: Weights, shape: Shape) -> Weights:
 
 
 def with_mean(array: np.ndarray, axis: int, first: int = 0) -> np.ndarray:
-    """With the mean of the items along an axis, from the first one on, as one more item."""
+    """The array with one more item along an axis: the mean of its items from index `first` on."""
     counted = np.take(array, np.arange(first, array.shape[axis]), axis)
     return np.concatenate([array, counted.mean(axis=axis, keepdims=True, dtype=array.dtype)], axis=axis)
 
@@ -248,7 +252,7 @@ def no_steps() -> InputError:
 
 
 class NwfstInference(SearchModel):
-    """NWFST without gradients: the best path through the lattice of each sample. It has no steps."""
+    """NWFST without gradients: finds the best path through the lattice of each sample, and so has no steps."""
 
     weighs_paths = True
 
@@ -278,7 +282,7 @@ class NwfstInference(SearchModel):
                 for instance, (actions, log_probability) in zip(instances, self.best(instances))]
 
     def best_outputs(self, instances: Sequence[Instance], width: int, batch_size: int) -> list[str]:
-        """For this alone the sum over all paths is not needed."""
+        """Outputs alone do not need the sum over all paths."""
         return [execute(actions, instance, self.vocabulary)
                 for instance, (actions, _) in zip(instances, self.best(instances, normalised=False))]
 
@@ -288,15 +292,16 @@ class NwfstInference(SearchModel):
         if unknown.any():
             shape, weights = self.shape_with_unknown, self.weights_with_unknown
         arcs = arcs_of(encode(weights, shape, words), weights["arcs"], weights["copy"][0], words, shape.characters)
-        if unknown.any():  # such a character is written only where it is read
+        if unknown.any():  # an unknown character is written only where it is read
             arcs.ins[..., -1] = -np.inf
             arcs.sub[:, 1:][~unknown, :, -1] = -np.inf
         return arcs
 
     def best(self, instances: Sequence[Instance], normalised: bool = True) -> list[tuple[tuple[int, ...], float]]:
-        """The actions of the best path of each sample, and its log probability, or its score, which takes no sum.
+        """The actions of the best path of each sample, and its log probability.
 
-        Equal inputs are computed once: in two places of a batch they may differ in the last digits.
+        Without `normalised`, its score instead, which takes no sum over paths. Equal inputs are computed once: their
+        results could differ in the last digits between two places of a batch.
         """
         words = [tuple(symbols_of(self.vocabulary, instance.sample.input)) for instance in instances]
         found: dict[tuple[int, ...], tuple[tuple[int, ...], float]] = {}
@@ -311,7 +316,7 @@ class NwfstInference(SearchModel):
         return [found[word] for word in words]
 
     def _batches(self, words: Iterable[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-        """Words of one length, with unknown characters or without."""
+        """Batches of words of one length, either all with or all without unknown characters."""
         groups: dict[tuple[int, bool], list[tuple[int, ...]]] = {}
         for word in words:
             groups.setdefault((len(word), max(word, default=0) > self.shape.characters), []).append(word)
@@ -322,7 +327,7 @@ class NwfstInference(SearchModel):
                 yield group[first:first + size]
 
     def actions(self, path: Sequence[Edit], word: np.ndarray) -> tuple[int, ...]:
-        """A path in the actions of the edit system: a substitution is a deletion and an insertion, unless it copies."""
+        """A path as actions of the edit system: a substitution is a deletion and an insertion, unless it copies."""
         actions: list[int] = []
         position = 0
         for edit, y in path:

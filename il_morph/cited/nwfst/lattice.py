@@ -1,13 +1,13 @@
 """The lattice of NWFST: all ways to edit x = x_1 … x_n into outputs of at most n + 3 characters.
 
-A state is (i, j, p): i characters are read, j are written, p is the last one written (0 before the first). Arcs are
+A state is (i, j, p): i characters read, j written, p the last one written (0 before the first). The arcs are
 
     SUB (i−1, j−1, p) → (i, j, y)      DEL (i−1, j, p) → (i, j, p)      INS (i, j−1, p) → (i, j, y)
 
-the start is (0, 0, 0), and all (n, j, p) are final. The weight of a path is the exponential of the sum of its scores.
+The start is (0, 0, 0), and all (n, j, p) are final. The weight of a path is the exponential of the sum of its scores.
 
-Everything is computed for words of one length at once, and for all states of a diagonal i + j. In sums each (i, j) has
-a scale of its own: values are at most 1 times exp(scale), so that neither long words nor large scores overflow.
+Words of one length are computed together, as are all states of a diagonal i + j. In sums, each (i, j) has its own
+scale: a sum is a value of at most 1 times exp(scale), so that neither long words nor large scores overflow.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 
 from il_morph.errors import InputError
 
-EPSILON = 0  # the last symbol written before the first one
-MOST_STATES = 30_000_000  # of one lattice: a quarter of a gigabyte for each of a few numbers that they have
-LONGER = 3  # an output has at most so many characters more than its input
+EPSILON = 0  # no symbol: the last one written, before the first
+MOST_STATES = 30_000_000  # of one lattice: a quarter of a gigabyte for each of a few arrays with a number per state
+LONGER = 3  # characters that an output may have more than its input
 SUB, DEL, INS = range(3)
-Edit = tuple  # what it does, and the symbol that it writes (0: none)
+Edit = tuple  # SUB, DEL or INS, and the symbol that it writes (0: none)
 
 
 def number_of_states(length: int, letters: int) -> int:
@@ -31,7 +31,7 @@ def number_of_states(length: int, letters: int) -> int:
 
 
 def check_length(length: int, letters: int) -> None:
-    """An InputError for an input that is too long."""
+    """Raise an InputError if an input is too long."""
     if number_of_states(length, letters) > MOST_STATES:
         raise InputError(f"an input has {length:,} characters, for which the lattice of this model has "
                          f"{number_of_states(length, letters):,} states, more than {MOST_STATES:,}: shorten the input")
@@ -63,7 +63,7 @@ class Arcs:
 
 @dataclass
 class Factors:
-    """exp(score − shift), the shift being the greatest score at i: sub, ins [word, i, p, p'], dele [word, i, p]."""
+    """exp(score − shift), where shift is the greatest score at i: sub, ins [word, i, p, p'], dele [word, i, p]."""
 
     sub: np.ndarray
     ins: np.ndarray
@@ -80,7 +80,7 @@ class Factors:
         return cls(square(sub), square(ins), dele, sub_shift, ins_shift, dele_shift)
 
     def reversed(self) -> Factors:
-        """Those of the lattice read from its end, where arcs into row i leave row i − 1."""
+        """The factors of the lattice read from its end, where SUB and DEL lead into the row that they used to leave."""
         def into(arrays: np.ndarray) -> np.ndarray:
             return np.roll(arrays[:, ::-1], 1, axis=1)
 
@@ -92,19 +92,19 @@ class Factors:
 
 
 def exponential(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """In double precision, whatever the scores are in."""
+    """exp(scores − shift) and the shift, always in double precision."""
     scores = scores.astype(np.float64)
     shift = scores.max(axis=tuple(range(2, scores.ndim)))
     return np.exp(scores - shift.reshape(shift.shape + (1,) * (scores.ndim - 2))), shift
 
 
 def square(factors: np.ndarray) -> np.ndarray:
-    """[…, p, y − 1] as […, p, p']: nothing writes symbol 0."""
+    """[…, p, y − 1] as […, p, p']: no arc writes symbol 0."""
     return np.concatenate([np.zeros(factors.shape[:-1] + (1,)), factors], axis=-1)
 
 
 def diagonals(rows: int, columns: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """The states (i, j) with the same i + j, those first that arcs come from; i also as a slice."""
+    """The diagonals of states with the same i + j, in the order of the arcs: i as a slice, i and j."""
     for total in range(rows + columns - 1):
         at = slice(max(0, total - columns + 1), min(rows - 1, total) + 1)
         i = np.arange(at.start, at.stop)
@@ -114,7 +114,7 @@ def diagonals(rows: int, columns: int) -> Iterator[tuple[slice, np.ndarray, np.n
 def sweep(factors: Factors, initial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sum of all paths to each state: values [word, i, j, p] and scales [word, i, j].
 
-    `initial` [j, p] are the weights with which paths start in the states (0, j, p).
+    `initial` [j, p] are the weights of starting in the states (0, j, p).
     """
     words, rows, letters = factors.dele.shape
     values = np.zeros((words, rows + 1, len(initial) + 1, letters))  # row and column −1, the last ones, are empty
@@ -138,7 +138,7 @@ def sweep(factors: Factors, initial: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def products(rows: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Of each vector and its matrix."""
+    """The product of each vector and its matrix."""
     return (rows[..., None, :] @ matrices)[..., 0, :]
 
 
@@ -187,7 +187,7 @@ class Viterbi:
         return edits[::-1]
 
     def _before(self, word: int, i: int, j: int, p: int) -> tuple[int, int]:
-        """The edit that best leads to a state, and the last symbol written before it."""
+        """The last edit of the best path to a state, and the last symbol written before that edit."""
         best, arcs, column = self.best[word], self.arcs, p - 1
         into = {DEL: best[i - 1, j, p:p + 1] + arcs.dele[word, i, p]}
         if p != EPSILON:

@@ -1,4 +1,4 @@
-"""The functions of `lattice_numpy`, compiled. State by state and number by number, they are the same sums."""
+"""The functions of `lattice_numpy`, compiled: the same sums, state by state and number by number."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def project_block(matrix, norm):
 
 @reordered
 def shrink(matrix, squares, norm):
-    """Columns whose squares sum up to more than those of a column of this norm become so long."""
+    """Scale columns longer than `norm` down to it; `squares`, their squared lengths, are overwritten."""
     if squares.max() <= norm * norm:
         return
     for column in range(len(squares)):
@@ -168,7 +168,7 @@ def shrink(matrix, squares, norm):
 
 @reordered
 def update_arcs(matrix, inputs, outputs, rate, norm):
-    """Row by row, so that the gradient is never stored."""
+    """Works row by row, so that the gradient is never stored."""
     squares = np.zeros(matrix.shape[1], dtype=matrix.dtype)
     for row in range(len(matrix)):
         weights = matrix[row]

@@ -12,7 +12,7 @@ __all__ = ["NAME", "log_sweep", "project", "recur", "recur_back", "sweep", "upda
 
 
 def log_sweep(sub: np.ndarray, ins: np.ndarray, dele: np.ndarray) -> np.ndarray:
-    """log of the sum of all paths from (0, 0) to each (i, j): the arrays are scores of arcs into it."""
+    """The log of the sum over all paths from (0, 0) to each (i, j); the arrays hold the scores of arcs into (i, j)."""
     rows, columns = dele.shape
     sums = np.full((rows + 1, columns + 1), -np.inf)  # row and column −1, the last ones, are empty
     for _, i, j in diagonals(rows, columns):
@@ -23,7 +23,7 @@ def log_sweep(sub: np.ndarray, ins: np.ndarray, dele: np.ndarray) -> np.ndarray:
 
 
 def recur_back(recurrent: np.ndarray, gates: np.ndarray, c: np.ndarray, dh: np.ndarray) -> np.ndarray:
-    """The gradient of what goes into the gates of LSTMs, of that of their outputs [2, i, word, H]."""
+    """The gradient of the gates' inputs of LSTMs, from the gradient of their outputs [2, i, word, H]."""
     dz, squashed = np.empty_like(gates), np.tanh(c)
     back, dc = np.zeros_like(dh[:, 0]), np.zeros_like(dh[:, 0])
     for t in range(gates.shape[1] - 1, -1, -1):
@@ -41,12 +41,12 @@ def recur_back(recurrent: np.ndarray, gates: np.ndarray, c: np.ndarray, dh: np.n
 
 
 def project(matrix: np.ndarray, norm: float) -> None:
-    """Columns (of the last two axes) that are longer than this become so long, in place."""
+    """Scale columns (of the last two axes) longer than `norm` down to it, in place."""
     lengths = np.sqrt(np.einsum("...ij,...ij->...j", matrix, matrix))
     matrix *= np.minimum(1, norm / np.maximum(lengths, norm))[..., None, :]
 
 
 def update_arcs(matrix: np.ndarray, inputs: np.ndarray, outputs: np.ndarray, rate: float, norm: float) -> None:
-    """T after a step along its gradient, which is inputs' · outputs, and projection, in place."""
+    """Update T in place: a step of gradient descent, where the gradient is inputs′ · outputs, then projection."""
     matrix -= (matrix.dtype.type(rate) * inputs).T @ outputs
     project(matrix, norm)

@@ -1,4 +1,4 @@
-"""NWFST as `training` sees it."""
+"""The objective, the engine and the learner of NWFST."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_in_lattice(instance: Instance) -> bool:
 
 
 class AllPaths:
-    """−log P of the output, whatever path yields it: there is nothing to decide, the learner sums."""
+    """−log P of the output over all paths that yield it. It decides nothing: the learner computes the sum."""
 
     def begin_epoch(self, epoch: int) -> None:
         """No schedule depends on the epoch."""
@@ -43,7 +43,7 @@ class AllPaths:
 
 
 class NwfstEngine:
-    """Makes learners of NWFST; its seed drives their dropout."""
+    """Makes learners of NWFST; the seed given to `start` drives their dropout."""
 
     name = "native"
     resumable = True
@@ -83,17 +83,17 @@ class NwfstEngine:
 
 
 class NwfstLearner:
-    """Stochastic gradient descent; the rate shrinks when the loss of an epoch went up twice in a row."""
+    """Stochastic gradient descent; the rate shrinks if the loss of an epoch has gone up twice in a row."""
 
     def __init__(self, vocabulary: Vocabulary, random: np.random.RandomState, kernels: Optional[ModuleType] = None):
         self.vocabulary, self.random = vocabulary, random
         self.network = NwfstNetwork(Shape.of(vocabulary), {}, kernels)
         self.rate, self.epoch = RATE, 0
-        self.losses: list[float] = []  # of the epochs, the last one so far
+        self.losses: list[float] = []  # of the epochs, the current one included
         log.info("NWFST, %s kernels", self.network.kernels.NAME)
 
     def set_learning_rate(self, rate: float) -> None:
-        """It has a schedule of its own."""
+        """Ignored: NWFST has a schedule of its own."""
 
     def begin_epoch(self, epoch: int) -> None:
         if len(self.losses) > 2 and self.losses[-1] > self.losses[-2] > self.losses[-3]:
@@ -123,7 +123,7 @@ class NwfstLearner:
         self.network.weights = {name: array.astype(np.float32) for name, array in weights.items()}
 
     def state(self) -> Weights:
-        """The schedule, and where the random numbers of dropout are."""
+        """The state of the schedule and of the random numbers of dropout."""
         return {"rate": np.array([self.rate]), "losses": np.array(self.losses), **state_of(self.random)}
 
     def restore(self, state: Weights) -> None:

@@ -1,4 +1,4 @@
-"""NWFST in training: loss and gradients of a sample, and its stochastic gradient descent."""
+"""NWFST in training: the loss and gradients of a sample, and stochastic gradient descent."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from il_morph.engines.native.engine import fastest_kernels
 RATE, SLOWER = 0.4, 0.9
 GREATEST_GRADIENT = 10.0
 GREATEST_NORM = 7.0
-NEGLIGIBLE = 1e-20  # an expected count; products with denormal numbers take a hundred times as long
+NEGLIGIBLE = 1e-20  # smaller gradients of scores become 0: products with denormal numbers take a hundred times as long
 
 
 @dataclass
 class DropoutMasks:
-    """What dropout keeps, as ones and zeros: of the embeddings [i, 3 · input], and of what each layer reads [i, I]."""
+    """Dropout masks of ones (kept) and zeros: for the embeddings [i, 3 · input], and for each layer's input [i, I]."""
 
     embeddings: np.ndarray
     layers: list[np.ndarray]
@@ -37,24 +37,24 @@ class DropoutMasks:
 
 @dataclass
 class Pass:
-    """A word through the network: what the way back needs."""
+    """What the backward pass of a word needs from its forward pass."""
 
     windows: np.ndarray
     masks: DropoutMasks
-    read: list[np.ndarray] = field(default_factory=list)  # of each layer [2, i, 1, I], after dropout
-    states: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)  # of each layer
+    read: list[np.ndarray] = field(default_factory=list)  # the input of each layer after dropout, [2, i, 1, I]
+    states: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)  # gates, c, h
 
 
 @dataclass
 class NwfstGradients:
-    """Dense ones by name; that of T is the product of what it read, transposed, and of the gradient of the scores."""
+    """Dense gradients by name; the gradient of T is read′ · scores, from its input and the gradient of the scores."""
 
     dense: Weights
     read: np.ndarray
     scores: np.ndarray
 
     def norm(self) -> float:
-        """Of all gradients that are clipped together."""
+        """The norm of all gradients that are clipped, together."""
         squares = sum(float(np.vdot(array, array)) for name, array in self.dense.items() if is_clipped(name))
         return float(np.sqrt(squares + np.vdot(self.read @ self.read.T, self.scores @ self.scores.T)))
 
@@ -79,7 +79,7 @@ class NwfstNetwork:
         return x, h, b
 
     def forward(self, word: np.ndarray, masks: DropoutMasks) -> tuple[np.ndarray, Pass]:
-        """γ [i, G]."""
+        """γ [i, G], and what the backward pass needs."""
         passed = Pass(windows(word[None], self.shape)[0], masks)
         gamma = self.weights["embeddings"][passed.windows].reshape(len(word) + 1, -1) * masks.embeddings
         for number, mask in enumerate(masks.layers):
@@ -92,7 +92,7 @@ class NwfstNetwork:
         return gamma, passed
 
     def loss(self, word: np.ndarray, output: np.ndarray, masks: DropoutMasks) -> tuple[float, NwfstGradients]:
-        """log Z of all paths − log Z of those that yield the output."""
+        """log Z of all paths − log Z of the paths that yield the output, and its gradients."""
         gamma, passed = self.forward(word, masks)
         arcs = arcs_of(gamma[None], self.weights["arcs"], self.weights["copy"][0], word[None], self.shape.characters)
         log_z, expected = all_paths(arcs, self.kernels)

@@ -26,7 +26,7 @@ class Soft(ArchitectureKind):
         return SoftNetwork(vocabulary)
 
     def dynet_step_floats(self, settings: ModelSettings, places: int) -> int:
-        """Attention to each place, and what the classifier reads."""
+        """Attention to all places, and the input of the classifier."""
         return 4 * places * settings.dec_hidden + 4 * (settings.dec_hidden + 2 * settings.enc_hidden)
 
 

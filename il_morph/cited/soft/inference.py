@@ -5,8 +5,8 @@
     attention.W [H, H], attention.U [H, 2 E], attention.v [1, H]
     context.W [H + 2 E, H + 2 E] reads [s; c]; output.W [C, H + 2 E], output.b [C]
 
-for encoder and decoder of size E and H. score_j = v·tanh(W s + U h_j), α = softmax of the scores, c = Σ α_j h_j,
-P = softmax(R tanh(W_c [s; c]) + b) over the characters and END.
+for an encoder of size E and a decoder of size H. score_j = v·tanh(W s + U h_j), α = softmax of the scores,
+c = Σ α_j h_j, P = softmax(R tanh(W_c [s; c]) + b) over the characters and END.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class SoftArchitecture(AnyArchitecture):
 
 @dataclass
 class SoftStates(States):
-    """The decoder's states, what the classifier reads: tanh(W_c [s; c]), and what attention is on most."""
+    """Decoder states with the input of the classifier, tanh(W_c [s; c]), and the most attended place."""
 
     o: np.ndarray
-    attended: np.ndarray  # an element of the buffer; features count as BEGIN
+    attended: np.ndarray  # a position in the buffer; features count as BEGIN
 
     def take(self, rows: np.ndarray) -> SoftStates:
         kept = super().take(rows)
@@ -54,17 +54,17 @@ class SoftStates(States):
 
 @dataclass
 class Attended:
-    """Encoded samples, padded: what attention reads [sample, place, …]."""
+    """Encoded samples, padded, as attention reads them: [sample, place, …]."""
 
     encoded: np.ndarray
     keys: np.ndarray  # U h_j
     padding: np.ndarray  # 0, and −inf beyond the end of a sample
-    features: np.ndarray  # how many places of a sample are features
+    features: np.ndarray  # the number of places of each sample that are features
     ends: np.ndarray
 
 
 class SoftInference(AnyInference):
-    """Many samples at once."""
+    """SOFT without gradients, for many samples at once."""
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary):
         architecture = SoftArchitecture(vocabulary)

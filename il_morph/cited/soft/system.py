@@ -9,7 +9,7 @@ from il_morph.transitions.systems import TransitionSystem
 
 
 class WritingSystem(TransitionSystem):
-    """write(c), END: nothing is read, all is valid everywhere."""
+    """write(c), END: no action reads the input, and both are valid everywhere."""
 
     name = "soft"
     special_actions = {**COMMON_ACTIONS, END_SYMBOL: Action("end", before_end=True, at_end=True)}
@@ -17,5 +17,5 @@ class WritingSystem(TransitionSystem):
     max_actions = 50
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """The characters of the output."""
+        """The characters of the output, then END."""
         return [y for y in aligned_output if y != GAP] + [END_SYMBOL]

@@ -1,7 +1,7 @@
 """Parameters and LSTM cells in DyNet.
 
-Weight matrices are kept in column blocks, so that each part of an input can be projected when it is
-known. All products go through `affine_transform`: DyNet's `W * x` adds to recycled memory.
+Weight matrices are kept in column blocks, so that each part of an input can be projected as soon as
+it is known. All products use `affine_transform`, because DyNet's `W * x` adds to recycled memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from il_morph.model.architecture import Layer, Weight
 
-GEMV_LIMIT = 120  # columns: Eigen multiplies a wider matrix with a vector at half the speed
+GEMV_LIMIT = 120  # columns: Eigen multiplies a wider matrix by a vector at half the speed
 
 
 class Matrix:
@@ -89,7 +89,7 @@ class CellState:
 
     h: Optional[dy.Expression] = None
     c: Optional[dy.Expression] = None
-    c_parts: Optional[list[dy.Expression]] = None  # of c, when the step that made it needed them
+    c_parts: Optional[list[dy.Expression]] = None  # of c, if the step that computed c needed them
 
 
 def ranges(size: int) -> list[tuple[int, int]]:
@@ -103,7 +103,7 @@ class CoupledLSTM:
     """DyNet's LSTM with tied input and forget gates and full-matrix peepholes."""
 
     def __init__(self, collection, layer: Layer, widths: dict[str, int]):
-        """`widths` are the blocks of the input matrices: those of the layer, or parts of them."""
+        """`widths` are the column blocks of the input matrices: the blocks of the layer, or parts of them."""
         self.hidden, self.widths = layer.hidden, widths
         self.gates, self.peepholes = layer.gates, layer.peepholes
         self.ranges = ranges(layer.hidden)
@@ -121,7 +121,7 @@ class CoupledLSTM:
         return [matrix for group in (self.x, self.h, self.c) for matrix in group.values()]
 
     def project(self, inputs: dict[str, dy.Expression], onto: Optional[dict] = None) -> dict[str, dy.Expression]:
-        """The part of each gate that comes from these blocks of the input (and the bias, or `onto`)."""
+        """What these blocks of the input add to each gate, plus the bias (or `onto`)."""
         onto = onto or {gate: bias.parameter for gate, bias in self.b.items()}
         return {gate: affine(onto[gate], [(self.x[gate][block], x) for block, x in inputs.items()])
                 for gate in self.gates}
@@ -143,7 +143,7 @@ class CoupledLSTM:
         return CellState(dy.cmult(o, dy.tanh(c)), c, parts)
 
     def _parts(self, vector: Optional[dy.Expression]) -> list[dy.Expression]:
-        """The vector in the parts that the blocks of the recurrent matrices read."""
+        """The vector split into the parts that the blocks of the recurrent matrices read."""
         if vector is None or len(self.ranges) == 1:
             return [] if vector is None else [vector]
         return [dy.pick_range(vector, first, last) for first, last in self.ranges]
@@ -198,7 +198,7 @@ def affine(bias, terms: Iterable[tuple]) -> dy.Expression:
 
 def run_layers(layers: Sequence[CoupledLSTM], embedded: dy.Expression, order: Sequence[int],
                masks: Sequence[Optional[Masks]] = ()) -> list:
-    """A stack of LSTM layers over the batch of inputs in this order; the top h at each position."""
+    """Run a stack of LSTM layers over a batch of inputs in this order; return the top h at each position."""
     for cell, mask in zip(layers, masks or [None] * len(layers)):
         inputs = {"x": embedded}
         gates, state = cell.project(mask.x(inputs) if mask else inputs), CellState()

@@ -1,4 +1,4 @@
-"""The decoder of a sample, as objectives know it, in a DyNet graph."""
+"""The `SampleDecoder` of the DyNet engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CellStates = list  # of CellState: one for each layer
 
 @dataclass
 class DynetState:
-    """The state of each layer, and the scores they give: those of invalid actions are masked."""
+    """The state of each layer, and the scores computed from it; actions outside the support are masked."""
 
     cells: CellStates
     support: int
@@ -30,7 +30,7 @@ class DynetState:
 
 
 class DynetDecoder:
-    """What happens here is nodes in the graph; `losses` are those that were left."""
+    """The decoder of one sample, which adds nodes to its graph; `losses` are the losses left by the objective."""
 
     def __init__(self, network: AnyNetwork, instance: Instance, dropout: float = 0.0):
         self.network, self.instance = network, instance
@@ -50,7 +50,7 @@ class DynetDecoder:
         return DynetState(cells, support, self.graph.logits(cells, support))
 
     def _finish(self, request: RollOut) -> list[RolledOut]:
-        """All candidates are one batch."""
+        """Finish all candidates as one batch."""
         candidates = GreedyRollOuts(request, self.network.vocabulary.table, self.instance.end)
         with passing():
             rows = [repeat(cell, len(request.actions)) for cell in request.state.cells]

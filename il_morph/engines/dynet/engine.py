@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class DynetEngine:
-    """DyNet takes its settings once, when it is imported: that is in `start`."""
+    """Trains with DyNet, which reads its settings only once, when `start` imports it."""
 
     mem: int = 512
     autobatch: bool = False
@@ -29,7 +29,7 @@ class DynetEngine:
     kernels_name = None
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
-        """There is nothing that DyNet does not do."""
+        """DyNet refuses nothing."""
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
         start_dynet(seed, self._memory(vocabulary, training, train), self.autobatch)

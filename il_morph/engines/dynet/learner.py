@@ -45,7 +45,7 @@ class DynetLearner:
             return self._update(batch)
 
     def _update(self, batch: Sequence[Instance]) -> tuple[float, int]:
-        """The loss of a batch is the sum of the losses that were left, divided by the sum of their counts."""
+        """The loss of a batch is the sum of the losses of its samples, divided by the sum of their counts."""
         dy.renew_cg()
         visits = [visit for visit in map(self.visit, batch) if visit[1]]
         if not visits:
@@ -62,8 +62,11 @@ class DynetLearner:
         return value, len(visits)
 
     def _change_weights(self) -> None:
-        """DyNet's ADADELTA ignores the learning rate. What it adds to weights does not depend on them, though: added to
-        w / rate, all of it times rate, it is w plus rate times what was added."""
+        """Update the weights. For ADADELTA, where DyNet ignores the learning rate, apply it here.
+
+        The step of ADADELTA does not depend on the weights. So they are divided by the rate before the update and
+        multiplied by it afterwards: (w / rate + step) · rate = w + rate · step.
+        """
         if self.settings.optimization != ADADELTA or self.rate == 1:
             self.optimizer.update()
             return
@@ -74,7 +77,7 @@ class DynetLearner:
             parameter.scale(self.rate)
 
     def visit(self, instance: Instance) -> tuple[list[dy.Expression], int]:
-        """The losses of a sample in the current graph, and what their sum is divided by."""
+        """The losses of a sample in the current graph, and the count that their sum is divided by."""
         decoder = DynetDecoder(self.network, instance, self.settings.dropout)
         count = reply_to(self.objective.visit(decoder), decoder.serve)
         return decoder.losses, count

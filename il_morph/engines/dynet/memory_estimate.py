@@ -1,8 +1,8 @@
 """How much memory DyNet needs.
 
-DyNet divides what it is given into four equal pools. A pool that has to grow ends the whole process
-when checkpoints (our roll-outs and samples) or automatic batching are in use, so there must be
-enough from the start.
+DyNet divides its memory into four equal pools. When checkpoints (our roll-outs and samples) or
+automatic batching are in use, a pool that has to grow ends the whole process, so the pools must be
+large enough from the start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MARGIN = 1.3
 
 def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest_input: int, samples: int,
                      autobatch: bool = False) -> int:
-    """Enough for the longest input and sequences that run into the limit of actions."""
+    """Megabytes that are enough for the longest input and for sequences that reach the limit of actions."""
     parameters = architecture_of(vocabulary).number_of_parameters
     rows = rows_of_sample(settings, vocabulary.table.most_moves, autobatch)
     graph = parameters + min(settings.batch_size, samples) * sample_floats(vocabulary, rows, longest_input)
@@ -34,7 +34,7 @@ def megabytes_needed(vocabulary: Vocabulary, settings: TrainingSettings, longest
 
 
 def sample_floats(vocabulary: Vocabulary, rows: int, longest_input: int) -> int:
-    """The floats of one sample's graph, in which so many sequences are decoded."""
+    """The number of floats in one sample's graph, in which `rows` sequences are decoded."""
     model = vocabulary.settings
     longest_input += vocabulary.number_of_slots if model.kind.reads_features else 0
     encoder = 2 * (longest_input + 2) * model.enc_layers * (NODES_PER_STEP * model.enc_hidden + model.input)
@@ -45,10 +45,10 @@ def sample_floats(vocabulary: Vocabulary, rows: int, longest_input: int) -> int:
 
 
 def rows_of_sample(settings: TrainingSettings, candidates: int, autobatch: bool) -> int:
-    """How many sequences are in the graph of a sample at once, if a step has so many candidates at most.
+    """How many sequences are in the graph of a sample at once, if a step has at most `candidates` candidates.
 
-    With automatic batching the memory of roll-outs is not given back before the next update: those of all steps stay,
-    each half as long as a whole sequence on average.
+    With automatic batching, the memory of roll-outs is not freed before the next update: the roll-outs of all steps
+    stay, each half as long as a whole sequence on average.
     """
     if settings.mode in ("mrt", "rl"):
         return 2 * (settings.sample_size + 1)  # sampled, then scored
@@ -59,7 +59,7 @@ def rows_of_sample(settings: TrainingSettings, candidates: int, autobatch: bool)
 
 @contextmanager
 def errors_of_pools() -> Iterator[None]:
-    """DyNet's complaint about a full pool, in words that say what to do."""
+    """Turn DyNet's error about a full pool into an InputError that says what to do."""
     try:
         yield
     except (ValueError, RuntimeError) as error:
@@ -70,7 +70,7 @@ def errors_of_pools() -> Iterator[None]:
 
 
 def check_memory(mem: int, who: str) -> None:
-    """DyNet ends the process when it does not get its memory: see first whether it would."""
+    """Raise an InputError if this much memory is not available: DyNet would end the process."""
     pools = []
     try:
         for _ in range(POOLS):

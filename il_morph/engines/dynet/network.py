@@ -1,8 +1,8 @@
 """The network (section 3 of the paper) in DyNet: one computation graph per sample.
 
 Each weight matrix that reads several vectors, such as the decoder's [enc_fwd; enc_bwd; features;
-action], is kept in column blocks: what is constant in a sample (features) is projected once, the
-encoder's positions in one product, and per step there remain the action and the recurrent part.
+action], is kept in column blocks: the features, constant in a sample, are projected once, and the
+encoder's positions in one product; only the action and the recurrent part remain for each step.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import AT_END, BEFORE_END, BEFORE_END_OR_END, UNK
 
 NONLINEARITIES = {"ReLU": dy.rectify, "tanh": dy.tanh}
-MASKED = -1e9  # added to the score of an invalid action; finite, for -inf poisons DyNet's memory
-BLOCK_LIMIT = 80_000  # floats of a parameter: what ADADELTA updates inside the cache
+MASKED = -1e9  # added to the score of an invalid action; finite, because -inf poisons DyNet's memory
+BLOCK_LIMIT = 80_000  # floats of a parameter that ADADELTA updates inside the cache
 
 
 def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]:
@@ -33,7 +33,7 @@ def feature_blocks(slots: int, width: int, hidden: int) -> list[tuple[int, int]]
 
 
 def features_in_parts(inputs: dict[str, int], slot_ranges: Sequence[tuple[int, int]], width: int) -> dict[str, int]:
-    """The blocks of an input, with the block of the features in parts."""
+    """The blocks of an input, with the block of the features split into parts."""
     parts = {f"features {first}": (last - first) * width for first, last in slot_ranges}
     widths: dict[str, int] = {}
     for block, size in inputs.items():
@@ -44,7 +44,8 @@ def features_in_parts(inputs: dict[str, int], slot_ranges: Sequence[tuple[int, i
 class AnyNetwork(ABC):
     """All parameters of an architecture, zero until they are set, and the graph of a sample.
 
-    A subclass declares `layers` (LSTM layers of all stacks) and `others`, and makes the graph.
+    A subclass declares `actions`, `layers` (the LSTM layers of all stacks) and `others` (the matrices and biases
+    outside them), and makes the graph.
     """
 
     actions: Table
@@ -62,7 +63,7 @@ class AnyNetwork(ABC):
 
     @abstractmethod
     def _declare(self, architecture: Any) -> None:
-        """All other parameters, in DyNet's collection."""
+        """Add all parameters except the tables to DyNet's collection."""
 
     @abstractmethod
     def graph(self, instance: Instance, dropout: float = 0.0) -> Any:
@@ -83,12 +84,12 @@ class AnyNetwork(ABC):
         return self._matrix(matrix), Vector(self.collection, bias)
 
     def parts(self) -> list:
-        """Every table, matrix and bias under its name."""
+        """All tables, matrices and biases; each has a name."""
         of_layers = [part for cell in self.layers for part in cell.parameters()]
         return [*self.tables.values(), *of_layers, *self.others]
 
     def matrices(self) -> list[Matrix]:
-        """The weight matrices: the l2 penalty is on them."""
+        """The weight matrices, which the l2 penalty applies to."""
         others = [part for part in self.others if isinstance(part, Matrix)]
         return [matrix for cell in self.layers for matrix in cell.matrices()] + others
 
@@ -105,7 +106,7 @@ class AnyNetwork(ABC):
             part.set_value(weights[part.name])
 
     def enter_graph(self) -> None:
-        """Put all parameters in the graph: one that enters between cg_checkpoint and cg_revert dangles."""
+        """Put all parameters in the graph: one that first enters it between cg_checkpoint and cg_revert dangles."""
         for parameter in self.dense:
             parameter.expr(True)
 
@@ -176,7 +177,10 @@ def autobatching() -> bool:
 
 @contextmanager
 def passing() -> Iterator[None]:
-    """What enters the graph here leaves it again. Automatic batching does not survive that: there it stays."""
+    """Remove what is added to the graph in this context.
+
+    Automatic batching does not survive that, so with it everything stays.
+    """
     if autobatching():
         yield
         return
@@ -195,12 +199,12 @@ class SampleGraph:
         self.positions = self._project_positions()
         bias = network.output[1].parameter
         self.biases = [bias + dy.inputVector(network.masks[kind]) for kind in (BEFORE_END, AT_END)]
-        if autobatching():  # which fails when it joins products of batches that belong to several samples
+        if autobatching():  # it fails if it joins batched products of several samples: compute them now
             for batch in self.positions.values():
                 batch.forward()
 
     def _project_positions(self) -> dict[str, dy.Expression]:
-        """[enc_fwd; enc_bwd; features] times the decoder's columns, for each position as a batch."""
+        """[enc_fwd; enc_bwd; features] times the decoder's columns, as a batch over positions."""
         start, masks, cell = self.instance.start, self.masks[0], self.network.decoder[0]
         forward, backward = self._encode()
         features = self._features()
@@ -228,7 +232,7 @@ class SampleGraph:
         return vectors
 
     def _pos(self, pos: int) -> dy.Expression:
-        """An unseen POS is the UNK of the features."""
+        """The embedding of a POS; an unseen POS gets the UNK embedding of the features."""
         return self.network.tables["pos"].row(pos) if pos != UNK else self.network.tables["features"].row(UNK)
 
     def _slots(self, slots: Sequence[int]) -> dy.Expression:
@@ -247,11 +251,11 @@ class SampleGraph:
         return self._decode(gates, {"action": self.network.actions.row(action)}, states)
 
     def step_batch(self, states: list[CellState], actions: Sequence[int], positions: Sequence[int]) -> list[CellState]:
-        """The same for a batch of states."""
+        """`step` for a batch of states."""
         return self._decode(self._pick(positions), {"action": self.network.actions.rows(actions)}, states)
 
     def _decode(self, gates: dict, inputs: dict, states: list[CellState]) -> list[CellState]:
-        """One step of all layers; `gates` holds what is projected already, `inputs` the other blocks."""
+        """One step of all layers; `gates` holds what is already projected, `inputs` the other blocks."""
         stepped = []
         for cell, state, masks in zip(self.network.decoder, states, self.masks):
             if masks:
@@ -302,7 +306,7 @@ class SampleGraph:
         return {gate: dy.pick_batch_elems(batch, elements) for gate, batch in self.positions.items()}
 
     def logits(self, states: list[CellState], support: int) -> dy.Expression:
-        """The scores of the actions; those that are not in the support are MASKED."""
+        """The scores of the actions; actions outside the support are MASKED."""
         if support == BEFORE_END_OR_END:
             return self._output(self.network.output[1].parameter + dy.inputVector(self.network.masks[support]),
                                 states[-1].h)

@@ -1,4 +1,4 @@
-"""What the model does after the candidates of a step: which action each takes next, and when it ends."""
+"""Roll-outs: which action the model takes next after each candidate of a step, and when a candidate ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from il_morph.transitions.actions import AT_END, BEFORE_END, END, ActionTable
 
 
 class GreedyRollOuts:
-    """The candidates of a request on their way."""
+    """The candidates of a request while the model finishes them: their actions, positions and costs so far."""
 
     def __init__(self, request: RollOut, table: ActionTable, end: int):
         self.request, self.table, self.end, self.bound = request, table, end, request.bound
@@ -26,13 +26,13 @@ class GreedyRollOuts:
         return [actions[-1] for actions in self.actions]
 
     def running(self) -> list[int]:
-        """The candidates that go on; all others have ended or cost more than the bound."""
+        """The candidates that go on; the rest have ended, or are dropped because they cost more than the bound."""
         for k, cost in enumerate(self.costs):
             self.dropped[k] = self.dropped[k] or (not self.ended[k] and cost > self.bound)
         return [k for k in range(len(self.actions)) if not (self.ended[k] or self.dropped[k])]
 
     def take(self, scores: np.ndarray) -> None:
-        """Each takes the most probable of its valid actions."""
+        """Let each running candidate take its most probable valid action."""
         kinds = [AT_END if position == self.end else BEFORE_END for position in self.positions]
         best = np.where(self.table.valid[kinds], scores, -inf).argmax(axis=1).tolist()
         for k in self.running():

@@ -1,4 +1,4 @@
-"""Where arrays begin: at a cache line, for products of rows that straddle lines take a quarter longer."""
+"""Arrays that begin at a cache line: products of rows that straddle lines take a quarter longer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
 
 
 def side_by_side(shapes: dict[str, tuple[int, ...]], dtype) -> dict[str, np.ndarray]:
-    """Arrays of zeros in one piece of memory: an update runs through all of them, and large memory has large pages."""
+    """Arrays of zeros in one piece of memory: an update runs through all of them, and large pieces get large pages."""
     step = LINE // np.dtype(dtype).itemsize
     sizes = [-(-prod(shape) // step) * step for shape in shapes.values()]
     parts = np.split(zeros((sum(sizes),), dtype), np.cumsum(sizes)[:-1])
@@ -25,14 +25,14 @@ def side_by_side(shapes: dict[str, tuple[int, ...]], dtype) -> dict[str, np.ndar
 
 
 class Scratch:
-    """Memory for what lives no longer than an update: to hand it out costs less than to allocate it."""
+    """Memory for arrays that live no longer than an update: handing it out costs less than allocating it."""
 
     def __init__(self, dtype) -> None:
         self.memory, self.used = zeros((1 << 16,), dtype), 0
         self.dtype, self.step = dtype, LINE // np.dtype(dtype).itemsize
 
     def clear(self) -> None:
-        """An update begins: all that was handed out may be overwritten."""
+        """Begin an update: all arrays handed out so far may be overwritten."""
         self.used = 0
 
     def zeros(self, rows: int, columns: int) -> np.ndarray:

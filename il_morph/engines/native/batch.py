@@ -25,9 +25,9 @@ class Batch:
         self.decoders = [NativeDecoder(network, k, instance) for k, instance in enumerate(instances)]
 
     def serve(self, visits: Sequence[Visit]) -> list[int]:
-        """Run the visits side by side until all have returned; what they returned.
+        """Run the visits side by side until all have returned; return what they returned.
 
-        In each round every visit that still runs makes one request; those of a kind are served together.
+        In each round, every visit that still runs makes one request; requests of one kind are served together.
         """
         if len(visits) == 1:
             return [reply_to(visits[0], self._serve_one)]
@@ -43,7 +43,7 @@ class Batch:
         return counts
 
     def _serve_one(self, request: Request) -> Any:
-        """The same for the only sample of a batch, with less ado."""
+        """Serve a request of the only sample of a batch, with less overhead."""
         place, decoder = self.network.encoder.packing.first[0], self.network.decoder
         if isinstance(request, Step):
             return decoder.step_one(request.state, place + request.position, request.action)
@@ -73,7 +73,7 @@ class Batch:
         return dict(zip(requests, self.network.decoder.roll_out(list(requests.values()), list(requests))))
 
     def loss(self, counts: Sequence[int]) -> tuple[float, np.ndarray]:
-        """Σ losses / Σ counts of the samples that have one, and its gradient with respect to all scores."""
+        """Σ losses / Σ counts over the samples that have losses, and its gradient with respect to all scores."""
         learning = [decoder for decoder, count in zip(self.decoders, counts) if count]
         sequences = [(decoder, loss) for decoder in learning for loss in decoder.sequence_losses]
         tree = self._tree(sequences)
@@ -106,7 +106,7 @@ class Batch:
             self._add([node], value, gradient[None])
 
     def _scores(self, nodes: Sequence[int], kinds: Sequence[int]) -> np.ndarray:
-        """−∞ outside the support."""
+        """The scores of nodes, −∞ outside the support."""
         return self.network.decoder.nodes.scores[np.asarray(nodes)] + self.network.outside[np.asarray(kinds)]
 
     def _add(self, nodes: Sequence[int], value: float, gradients: np.ndarray) -> None:
@@ -114,7 +114,7 @@ class Batch:
         self.network.kernels.add_rows(self.dscores, np.array(nodes), gradients)
 
     def _tree(self, losses: list[tuple[NativeDecoder, SequenceLoss]]) -> Tree:
-        """The sequences of all losses."""
+        """A tree of the sequences of all losses."""
         tree = Tree(self.network.vocabulary, self.network.encoder)
         for decoder, loss in losses:
             for actions in loss.sequences:
@@ -124,8 +124,8 @@ class Batch:
         return tree
 
     def _sequence_losses(self, losses: list[SequenceLoss], tree: Tree, first: int) -> None:
-        """With weight w_k of −log P_k the scores of a node have the gradient Σ w_k (P − 1 of the action taken),
-        summed over the sequences that go through it."""
+        """If w_k is the weight of −log P_k, the gradient of a node's scores is Σ w_k (P − 1 at the action taken),
+        summed over the sequences that go through the node."""
         log_p = log_softmax(self.network.decoder.nodes.scores[first:first + len(tree.parents)]
                             + self.network.outside[np.array(tree.supports)])
         lengths = np.array(tree.lengths, dtype=np.int64)
@@ -136,7 +136,7 @@ class Batch:
         self.dscores[first:] += gradients
 
     def _weights(self, losses: list[SequenceLoss], nlls: np.ndarray) -> np.ndarray:
-        """The weight of each sequence's −log P in the loss; adds the values to the total."""
+        """The weight of each sequence's −log P in the loss; adds the values of the losses to the total."""
         found, weights = iter(nlls.tolist()), []
         for loss in losses:
             value, own = loss.value(np.array([next(found) for _ in loss.sequences]))

@@ -1,7 +1,7 @@
-"""Kernels come from Numba's cache; what the cache lacks, another process compiles.
+"""Kernels are loaded from Numba's cache; another process compiles the kernels that it lacks.
 
-Code that Numba has just compiled may round otherwise than the same code from its cache. A training that compiled its
-own kernels would differ in the last bits from the same training started again.
+Code that Numba has just compiled may round differently from the same code loaded from the cache. A training that
+compiled its own kernels would differ in the last bits from the same training started again.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from il_morph.bars import meter
 
 log = logging.getLogger(__name__)
 SERVER = "from il_morph.engines.native.compilation import serve; serve()"
-KERNELS = 12  # that a training of CA-R asks for
+KERNELS = 12  # the number that a training of CA-R needs
 compiles_here = False  # True in the process that compiles
 
 
 def compiled_with(**flags: Any) -> Callable:
-    """The decorator `njit` with these flags, for kernels that are cached."""
+    """A decorator for cached kernels: `njit` with these flags."""
     return partial(_compiled, flags)
 
 
@@ -40,7 +40,7 @@ def _compiled(flags: dict[str, Any], function: Callable) -> Any:
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache of one kernel. What it lacks is compiled elsewhere; what cannot be read is compiled again."""
+    """Numba's cache of one kernel. Another process compiles what is missing or cannot be read."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._readable(sig, target_context)
@@ -59,7 +59,7 @@ class KernelCache(FunctionCache):
 
 
 class Compiler:
-    """A process that compiles kernels one after the other, from the first that is asked for to the end of this one."""
+    """A process that compiles kernels one by one; it runs from the first request to the end of the current process."""
 
     def __init__(self) -> None:
         log.info("compiling kernels of the native engine, once (about 30 s for all)")
@@ -71,7 +71,7 @@ class Compiler:
         atexit.register(self.close)
 
     def compile(self, function: Callable, sig: Any) -> bool:
-        """Is this kernel for arguments of these types in the cache now?"""
+        """Compile a kernel for arguments of these types; is it in the cache now?"""
         assert self.process.stdin is not None and self.process.stdout is not None
         with meter(KERNELS, "compiling kernels", "kernel", self.number):
             self.number += 1
@@ -97,7 +97,7 @@ def compiler() -> Compiler:
 
 
 def serve() -> None:
-    """Compile what is asked for on standard input; one byte on standard output for each kernel."""
+    """Compile the kernels requested on standard input; write one byte to standard output for each."""
     global compiles_here
     compiles_here = True
     while True:

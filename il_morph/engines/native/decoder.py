@@ -26,15 +26,15 @@ ENDED = -1  # the state of a row that has taken END
 class DecoderRows:
     """Rows of one sample without gradient. Rows with the same history share a state and its scores."""
 
-    states: list[int]  # the state of each row
-    h: np.ndarray  # and the states
+    states: list[int]  # the index of the state of each row
+    h: np.ndarray  # of each state, as are c, p and scores
     c: np.ndarray
     p: np.ndarray
     scores: np.ndarray
 
 
 class Decoder:
-    """Steps of the samples of an encoded batch: each is a node, or a row when it needs no gradient."""
+    """Decoder steps of an encoded batch: each step is a node, or a row if it needs no gradient."""
 
     def __init__(self, kernels: ModuleType, scratch: Scratch, layout: Layout, arrays: Arrays, encoder: Encoder):
         self.kernels, self.scratch, self.arrays, self.encoder = kernels, scratch, arrays, encoder
@@ -43,7 +43,7 @@ class Decoder:
         self.nodes, self.dtype = self.layer.nodes, self.output.dtype
         self.passing = self.layer.new_nodes(self.output.shape[1])  # rows before and after a step
         self.projected_actions = zeros((len(arrays[self.table]), self.layer.wh.shape[1]), self.dtype)
-        self.known = np.zeros(len(self.projected_actions), dtype=bool)  # which of their rows are up to date
+        self.known = np.zeros(len(self.projected_actions), dtype=bool)  # which of these rows are up to date
         self.block = np.zeros(2, dtype=np.int64)  # the bounds of a block
         self.actions = layout.vocabulary.table
         self.begin()
@@ -64,7 +64,7 @@ class Decoder:
         return new
 
     def step_one(self, parent: int, place: int, action: int) -> int:
-        """The same for one sample."""
+        """`step` for one sample."""
         nodes = self.nodes
         node = nodes.add(1).start
         nodes.parents[node], nodes.places[node], nodes.actions[node] = parent, place, action
@@ -74,7 +74,7 @@ class Decoder:
         return node
 
     def run_tree(self, tree: Tree) -> int:
-        """All steps of a tree of sequences, from the initial state; its first node."""
+        """Compute all steps of a tree of sequences from the initial state; return its first node."""
         new = self.nodes.add(len(tree.parents))
         bounds = new.start + np.array(tree.bounds)
         parents = np.array(tree.parents)
@@ -88,7 +88,7 @@ class Decoder:
         self.kernels.decode(*self._step_arguments(nodes, bounds))
 
     def _step_arguments(self, nodes: Nodes, bounds: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What the kernels of decoder steps read and write."""
+        """The arrays that the kernels of decoder steps read and write."""
         return (nodes.z, nodes.h, nodes.c, nodes.p, nodes.u, nodes.parents, bounds, self.layer.wh, self.layer.wc,
                 nodes.places, self.encoder.projected, nodes.actions, self.projected_actions, self.known,
                 self.arrays[self.table], self.arrays["decoder.actions"], self.output, nodes.scores)
@@ -96,13 +96,13 @@ class Decoder:
     # rows
 
     def initial_rows(self, number: int) -> DecoderRows:
-        """The state before the first step, some times."""
+        """Rows that are all in the state before the first step."""
         h, c, p = (array[INITIAL][None] for array in (self.nodes.h, self.nodes.c, self.nodes.p))
         return DecoderRows([0] * number, h, c, p, np.empty((1, 0), dtype=self.dtype))
 
     def step_rows(self, rows: Sequence[DecoderRows], places: Sequence[Sequence[int]],
                   actions: Sequence[Sequence[int]]) -> list[DecoderRows]:
-        """One step of all these rows. After END nothing follows: such a row is not computed."""
+        """One step of all these rows. A row whose action is END has ended and is not computed."""
         nodes = self.passing
         nodes.clear()
         steps = [distinct(*each) for each in zip(rows, places, actions)]
@@ -123,7 +123,7 @@ class Decoder:
     # candidates
 
     def roll_out(self, requests: Sequence[RollOut], samples: Sequence[int]) -> list[list[RolledOut]]:
-        """The candidates of all requests, one after the other, become rows that the model finishes greedily."""
+        """Finish the candidates of all requests greedily, as rows of one batch; the roll-outs of each request."""
         owners = np.array([n for n, request in enumerate(requests) for _ in request.actions])
         candidates = [action for request in requests for action in request.actions]
         nodes, number = self.passing, len(candidates)
@@ -150,7 +150,7 @@ class Decoder:
     # gradients
 
     def run_backward(self, dscores: np.ndarray, lookups: LookUps) -> tuple[np.ndarray, Factors]:
-        """From the gradient of all scores to the gradients of the encoder's `projected` and of the weights."""
+        """The gradients of the encoder's `projected` and of the weights, from the gradient of all scores."""
         kernels, nodes, arrays, number = self.kernels, self.nodes, self.arrays, self.nodes.number
         dh = self.layer.no_gradient()
         kernels.add_product_transposed(dh[:number], dscores, self.output[:-1])
@@ -169,7 +169,7 @@ class Decoder:
 
 
 def distinct_of(actions: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct actions in ascending order, and the index of each action among them, out of `number` actions."""
+    """The distinct actions in ascending order, and the index of each action among them; all are below `number`."""
     occurs = np.zeros(number, dtype=bool)
     occurs[actions] = True
     return occurs.nonzero()[0], (occurs.cumsum() - 1)[actions]

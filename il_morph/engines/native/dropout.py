@@ -1,8 +1,8 @@
-"""Variational dropout in the decoder: what its matrices read is masked, in the same way at all steps of an update.
+"""Variational dropout in the decoder: the inputs of its matrices are masked, with one mask for all steps of an update.
 
-A mask of what a matrix reads is a mask of the matrix's rows. So an update computes with copies of the matrices: their
-rows are zero, or larger by 1 / (1 − rate), and nothing else needs to know. Unlike in DyNet, the samples of a batch
-share their masks.
+To mask the input of a matrix is to mask the rows of the matrix. So an update computes with copies of the matrices whose
+rows are zero or scaled by 1 / (1 − rate), and the rest of the engine does not change. Unlike in DyNet, the samples of a
+batch share their masks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BIAS = "decoder.features"  # the array whose last row is the bias, which is kept
 
 
 class Dropout:
-    """The decoder's matrices as an update sees them."""
+    """Masked copies of the decoder's matrices, which an update computes with."""
 
     def __init__(self, arrays: Arrays, rate: float, random: np.random.RandomState):
         self.rate, self.random = rate, random
@@ -26,7 +26,7 @@ class Dropout:
         self.masks: Arrays = {}
 
     def draw(self) -> None:
-        """New masks, and what they leave of the matrices."""
+        """Draw new masks, and update the masked matrices."""
         for name, whole in self.whole.items():
             kept = (self.random.random_sample(len(whole)) >= self.rate) / (1 - self.rate)
             if name == BIAS:
@@ -35,5 +35,5 @@ class Dropout:
             np.multiply(whole, self.masks[name][:, None], out=self.masked[name])
 
     def of_whole(self, factors: Factors) -> Factors:
-        """From the gradients of the masked matrices to those of the whole ones."""
+        """The gradients of the whole matrices, from the gradients of the masked ones."""
         return {name: (x * self.masks[name] if name in self.masks else x, d) for name, (x, d) in factors.items()}

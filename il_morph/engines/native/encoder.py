@@ -27,7 +27,7 @@ class Encoder:
         self.dtype = arrays["characters"].dtype
 
     def encode(self, instances: Sequence[Instance]) -> None:
-        """Leaves in `projected` [enc_fwd; enc_bwd; features; 1] times the decoder's columns, by position."""
+        """Set `projected` to [enc_fwd; enc_bwd; features; 1] times the decoder's columns, a row for each position."""
         self.instances = instances
         self.packing = packing_of(tuple(len(instance.buffer) for instance in instances), instances[0].start)
         self.characters = np.concatenate([instance.buffer for instance in instances])
@@ -52,7 +52,7 @@ class Encoder:
         return product
 
     def _embeddings(self) -> np.ndarray:
-        """With a 1 for the bias; an unseen character is the average of all rows but UNK's."""
+        """The embeddings with a 1 for the bias; an unseen character is the average of all rows but UNK's."""
         table = self.arrays["characters"]
         x = self.scratch.with_ones(table[self.characters])
         if self.unseen is not None:
@@ -60,7 +60,7 @@ class Encoder:
         return x
 
     def _run(self, stack: Sequence[Recurrence], places: np.ndarray) -> dict[str, np.ndarray]:
-        """Run the layers of one direction; what those above the first one read, by their names."""
+        """Run the layers of one direction; return the inputs of all layers above the first, by name."""
         read: dict[str, np.ndarray] = {}
         for number, layer in enumerate(stack):
             nodes = layer.nodes
@@ -76,7 +76,7 @@ class Encoder:
         return read
 
     def _features(self) -> np.ndarray:
-        """The features vectors, with a 1 for the bias."""
+        """The feature vectors, with a 1 for the bias."""
         slots = np.array([instance.slots for instance in self.instances], dtype=np.int64)
         if not self.settings.feat_input:
             return self.scratch.with_ones(np.where(slots != UNK, self.settings.lucky_w, 0.0).astype(self.dtype))
@@ -88,7 +88,7 @@ class Encoder:
         return self.scratch.with_ones(np.concatenate([pos, vectors], axis=1))
 
     def run_backward(self, dprojected: np.ndarray, lookups: LookUps) -> Factors:
-        """From the gradient of `projected` to those of all weights of the encoder and of the decoder's columns."""
+        """The gradients of the encoder's weights and of the decoder's columns, from the gradient of `projected`."""
         kernels, arrays = self.kernels, self.arrays
         dfeatures = self.scratch.zeros(len(self.instances), dprojected.shape[1])
         kernels.add_rows(dfeatures, self.packing.sequences, dprojected)
@@ -111,7 +111,7 @@ class Encoder:
 
     def _backward(self, stack: Sequence[Recurrence], places: np.ndarray, readable: np.ndarray,
                   dpositions: np.ndarray) -> tuple[np.ndarray, Factors]:
-        """From the gradient of the outputs at readable positions to the gradient of all projected inputs."""
+        """The gradients of projected inputs and of weights, from the gradient of the outputs at readable positions."""
         dh, found = stack[-1].no_gradient(), {}
         dh[readable] = dpositions
         for number in range(len(stack) - 1, -1, -1):

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def fastest_kernels(modules: str = "il_morph.engines.native.kernels") -> ModuleType:
-    """The module MODULES_numba where Numba is installed, else MODULES_numpy."""
+    """The module `{modules}_numba` if Numba is installed, else `{modules}_numpy`."""
     try:
         require_compiler()
         return import_module(f"{modules}_numba")
@@ -38,7 +38,7 @@ def fastest_kernels(modules: str = "il_morph.engines.native.kernels") -> ModuleT
     except (OSError, MemoryError):
         log.warning("there is too little memory for Numba: going on without it")
         return import_module(f"{modules}_numpy")
-    except RuntimeError:  # Numba finds no folder, the package's or the user's, in which to keep what it compiles
+    except RuntimeError:  # Numba finds no folder for its cache, neither the package's nor the user's
         numba_config = import_module("numba").config
         numba_config.CACHE_DIR = mkdtemp(prefix="il-morph-numba-")
         atexit.register(shutil.rmtree, numba_config.CACHE_DIR, ignore_errors=True)
@@ -47,7 +47,7 @@ def fastest_kernels(modules: str = "il_morph.engines.native.kernels") -> ModuleT
 
 @dataclass
 class NativeEngine:
-    """Trains without DyNet, with the fastest kernels there are unless `kernels` are given."""
+    """Trains without DyNet, with the fastest kernels available unless `kernels` are given."""
 
     kernels: Optional[ModuleType] = None
     random: Optional[np.random.RandomState] = field(default=None, compare=False)
@@ -69,7 +69,7 @@ class NativeEngine:
                              f"{', '.join(flags)}, or train with --engine=dynet (a --model may set such flags, too)")
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
-        """Nothing is reserved; what is random is dropout."""
+        """Reserves no memory; the seed drives dropout only."""
         self.refuse(vocabulary.settings, training)
         self.random = np.random.RandomState(seed)
         self.kernels = self.kernels or fastest_kernels()

@@ -1,7 +1,7 @@
-"""The functions of `kernels_numpy`, which has their derivations, compiled by Numba for float32.
+"""The functions of `kernels_numpy`, compiled by Numba for float32; see there for their derivations.
 
-No product goes through BLAS, whose sums depend on the number of threads. Two things make LLVM
-produce vector instructions: sums may be reordered, and a division does not check for zero. NaN and
+No product goes through BLAS, whose sums depend on the number of threads. Two things let LLVM
+produce vector instructions: sums may be reordered, and divisions do not check for zero. NaN and
 infinity keep their meaning, so that a training that diverges is noticed.
 """
 
@@ -28,7 +28,7 @@ B6 = np.float32(1.19825839466702e-06)
 
 @compiled
 def tanh(x):
-    """A rational function that is off by a few units in the last place (the one of Eigen, DyNet's library)."""
+    """A rational approximation, off by a few units in the last place: the one in Eigen, which DyNet uses."""
     x = TANH_LIMIT if x > TANH_LIMIT else x
     x = -TANH_LIMIT if x < -TANH_LIMIT else x
     y = x * x
@@ -41,7 +41,7 @@ def sigmoid(x):
     return HALF * tanh(HALF * x) + HALF
 
 
-# Products: four rows at a time, then two, then one; each row of w that is read serves them all.
+# Products: four rows at a time, then two, then one; all of them share each row of w that is read.
 
 
 @compiled
@@ -311,7 +311,7 @@ def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp):
 
 @compiled
 def coupled_output_gradient(gates, u, dh, dc, dz, dp):
-    """dzo, and what h and o give to dc."""
+    """Compute dzo, and add to dc the gradient through h."""
     size = len(u)
     for j in range(size):
         o = gates[2 * size + j]
@@ -323,7 +323,7 @@ def coupled_output_gradient(gates, u, dh, dc, dz, dp):
 
 @compiled
 def coupled_input_gradient(gates, before, dc, dz, parent_dc, parent_dp):
-    """dzi and dzg, and what they give to the parent."""
+    """Compute dzi and dzg, and add to dc and dp of the parent."""
     size = len(dc)
     for j in range(size):
         i, g = gates[j], gates[size + j]
@@ -553,7 +553,7 @@ def update_factored(rule, hyper, w, a, b, x, d):
 
 @compiled
 def filled_up(rows):
-    """These rows, and zeros, so that their number is a multiple of four."""
+    """The rows, followed by rows of zeros that make their number a multiple of four."""
     filled = np.zeros(((len(rows) + 3) // 4 * 4, rows.shape[1]), dtype=np.float32)
     filled[:len(rows)] = rows
     return filled
@@ -567,7 +567,7 @@ def flat(rows, first):
 
 @compiled
 def add_outer_of_four(g, x, d, i):
-    """g += columns i, …, i+3 of x, transposed, times d, whose rows come in fours."""
+    """g += columns i, …, i+3 of x, transposed, times d; the number of rows of d is a multiple of four."""
     g0, g1, g2, g3 = g[0], g[1], g[2], g[3]
     for n in range(0, len(d), 4):
         x0, x1, x2, x3 = x[n], x[n + 1], x[n + 2], x[n + 3]
@@ -605,7 +605,7 @@ def update_rows(rule, hyper, w, a, b, rows, g):
 
 @compiled
 def apply(rule, hyper, w, a, b, g):
-    """Change one row w and its a and b by its gradient g."""
+    """Update one row w, its a and its b from its gradient g."""
     scale, rate, first, second, epsilon = hyper[0], hyper[1], hyper[2], hyper[3], hyper[4]
     if rule == ADADELTA:
         adadelta(scale, rate, first, epsilon, w, a, b, g)

@@ -1,8 +1,8 @@
 """The arithmetic of the engine in NumPy, for float32 and float64. `kernels_numba` has the same functions.
 
-The nodes of a recurrence are rows of arrays: a node is one step of one sequence, `parents` says which
-node it continues, and row −1 of h, c and p is zero, the state before the first step. Blocks of nodes
-that are computed together lie between neighbouring `bounds`; a node's parent is in an earlier block.
+The nodes of a recurrence are rows of arrays: a node is one step of one sequence, and `parents` has the
+node that it continues. Row −1 of h, c and p is zero: the state before the first step. Each block of
+nodes between neighbouring `bounds` is computed together; a node's parent is in an earlier block.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def add_product_transposed(out: np.ndarray, d: np.ndarray, w: np.ndarray) -> Non
 
 
 def add_rows(out: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
-    """Row k of `rows` is added to row indices[k]; an index may come more than once."""
+    """Add row k of `rows` to row indices[k]; an index may occur more than once."""
     for index, row in zip(indices.tolist(), rows):
         out[index] += row
 
@@ -75,7 +75,7 @@ def any_continue(parents: np.ndarray) -> bool:
 
 
 def coupled_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
-    """All blocks between the bounds."""
+    """Compute all blocks between the bounds."""
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
         new, before = slice(first, last), parents[first:last]
         if any_continue(before):
@@ -84,7 +84,7 @@ def coupled_forward(z, h, c, p, u, parents, bounds, wh, wc) -> None:
 
 
 def coupled_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
-    """From dh to dz and dp, the gradients of what goes into the gates: of z, and of p = c · wc.
+    """Compute dz and dp from dh: the gradients of the inputs of the gates, z and p = c · wc.
 
     p reaches o of the same step and i of the next, so dp = [dzo | dzi of the children]. For a node:
 
@@ -129,7 +129,7 @@ def add_to(out: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
 
 
 def vanilla_gates(z, c0, h, c, u) -> None:
-    """i, f, o = σ(z), 1 added to f before; g = tanh(z); c = f c0 + i g; h = o tanh(c). h0 · wh is in z."""
+    """i, f, o = σ(z), with 1 added to f first; g = tanh(z); c = f c0 + i g; h = o tanh(c). z includes h0 · wh."""
     i, f, o, g = parts(z, 4)
     f += 1
     sigmoid(z[:, :3 * c.shape[1]])
@@ -167,7 +167,7 @@ def vanilla_backward(z, c, u, parents, bounds, wh, wc, dh, dc, dz, dp) -> None:
 
 
 def parts(rows: np.ndarray, number: int) -> list[np.ndarray]:
-    """The columns in equal parts."""
+    """The columns, split into equal parts."""
     size = rows.shape[1] // number
     return [rows[:, k * size:(k + 1) * size] for k in range(number)]
 
@@ -188,9 +188,9 @@ VANILLA = Cell(vanilla_forward, vanilla_backward)
 
 def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
            output, scores) -> None:
-    """Blocks whose nodes read rows of `projected` and of `table`, and their scores.
+    """Compute blocks of nodes that read rows of `projected` and of `table`, and their scores.
 
-    The rows of `table`, actions times the decoder's columns, are computed when they are first read.
+    The rows of `table`, embeddings of actions times the decoder's columns, are computed when they are first read.
     """
     new = slice(bounds[0], bounds[-1])
     read = actions[new]
@@ -207,10 +207,11 @@ def decode(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, t
 def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions, table, known, embeddings, matrix,
              output, scores, nodes, positions, firsts, ends, limits, owners, bound, tightens, valid_masks, moves, costs,
              taken, lengths, spent, dropped) -> None:
-    """The model finishes candidates greedily: row k of `taken`, whose first column they are.
+    """Finish candidates greedily. Row k of `taken` has the actions of candidate k; its first column, the candidates.
 
-    `nodes` are the nodes they continue, the first ones of the arrays; `positions` those of the buffers, whose places
-    begin with `firsts` and whose END is at `ends`; `owners` the samples, each with a bound to what may be `spent`.
+    `nodes` are the nodes that the candidates continue, the first ones of the arrays. `positions` are their positions in
+    the buffers; position 0 of a buffer is at the place `firsts`, its END at position `ends`. `owners` are the requests
+    of the candidates, each with a `bound` on what a candidate may have `spent`.
     """
     rows = np.arange(len(nodes))
     for step in range(taken.shape[1]):
@@ -242,10 +243,10 @@ def roll_out(z, h, c, p, u, parents, bounds, wh, wc, places, projected, actions,
 
 
 def negative_log_likelihoods(scores: np.ndarray, optimal: np.ndarray, sizes: np.ndarray) -> float:
-    """−log Σ_{a optimal} P(a) of each row, P = softmax(scores), summed; the gradient replaces the scores.
+    """The sum over rows of −log Σ_{a optimal} P(a), P = softmax(scores); the gradient replaces the scores.
 
-    `optimal` are the optimal actions of all rows, `sizes` how many each has. With Q = P restricted to them and
-    normalised the gradient is P − Q.
+    `optimal` has the optimal actions of all rows, `sizes` their number in each row. The gradient is P − Q, where Q is
+    P restricted to the optimal actions and normalised.
     """
     rows, starts = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes) - sizes
     scores -= scores.max(axis=1, keepdims=True)
@@ -260,7 +261,7 @@ def negative_log_likelihoods(scores: np.ndarray, optimal: np.ndarray, sizes: np.
     return float(np.sum(np.log(sums[:, 0]) - highest - np.log(totals), dtype=np.float64))
 
 
-# Updates. `a` and `b` are what the optimiser remembers of each weight.
+# Updates. `a` and `b` are the numbers that the optimiser keeps for each weight.
 
 
 def squared_norm(x: np.ndarray, d: np.ndarray) -> float:
@@ -274,7 +275,7 @@ def squared(g: np.ndarray) -> float:
 
 
 def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.ndarray) -> None:
-    """The gradient of w is x′d: it is multiplied out some rows at a time."""
+    """Update w, whose gradient is x′d, multiplied out some rows at a time."""
     inputs, scaled = np.ascontiguousarray(x.T), d * hyper[0]
     multiply = np.matmul if len(d) > 1 else np.multiply  # matmul of a column and a row is three times as slow
     g = np.empty((max(1, CHUNK // w.shape[1]), w.shape[1]), dtype=w.dtype)
@@ -283,21 +284,21 @@ def update_factored(rule: int, hyper: np.ndarray, w, a, b, x: np.ndarray, d: np.
 
 
 def update_dense(rule: int, hyper: np.ndarray, w, a, b, g: np.ndarray) -> None:
-    """The gradient of w is g; overwrites g."""
+    """Update w, whose gradient is g; overwrites g."""
     for some in chunks(w):
         g[some] *= hyper[0]
         apply(rule, hyper, w[some], a[some], b[some], g[some])
 
 
 def update_rows(rule: int, hyper: np.ndarray, w, a, b, rows: np.ndarray, g: np.ndarray) -> None:
-    """Row k of g is the gradient of row rows[k]; the rows are distinct."""
+    """Update rows of w: row k of g is the gradient of row rows[k]; the rows are distinct."""
     some_w, some_a, some_b = w[rows], a[rows], b[rows]
     apply(rule, hyper, some_w, some_a, some_b, g * hyper[0])
     w[rows], a[rows], b[rows] = some_w, some_a, some_b
 
 
 def chunks(w: np.ndarray) -> Iterator[slice]:
-    """Some rows at a time."""
+    """Slices of w, some rows each."""
     size = max(1, CHUNK // w.shape[1])
     return (slice(first, first + size) for first in range(0, len(w), size))
 
@@ -306,7 +307,7 @@ SGD, MOMENTUM, ADAGRAD, ADADELTA, ADAM = range(5)  # rules
 
 
 def apply(rule: int, hyper: np.ndarray, w, a, b, g) -> None:
-    """Change w, a and b by their gradient g, which is scaled already. `hyper` is described in `optimizers`."""
+    """Update w, a and b from the gradient g, which is already scaled. `hyper` is described in `optimizers`."""
     _, rate, first, second, epsilon = hyper.tolist()
     if rule == ADADELTA:
         adadelta(rate, first, epsilon, w, a, b, g)

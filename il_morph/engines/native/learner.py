@@ -1,4 +1,4 @@
-"""Updates without DyNet, as `training` asks for them."""
+"""The learner of the native engine: updates without DyNet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from il_morph.training.sampling import set_state, state_of
 
 
 class NativeLearner:
-    """A network, what it is trained on, and its optimiser."""
+    """A network, its objective and its optimiser."""
 
     def __init__(self, vocabulary: Vocabulary, objective: Objective, settings: TrainingSettings, kernels: ModuleType,
                  random: Optional[np.random.RandomState] = None):

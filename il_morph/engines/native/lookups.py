@@ -10,11 +10,11 @@ import numpy as np
 
 from il_morph.engines.native.weight_layout import Arrays
 
-TableGradients = dict[str, tuple[np.ndarray, np.ndarray]]  # rows of each table, each once, and their gradients
+TableGradients = dict[str, tuple[np.ndarray, np.ndarray]]  # distinct rows of each table, and their gradients
 
 
 class LookUps:
-    """What was looked up in one update: sums of gradients for all rows, kept zero in between."""
+    """The rows looked up in one update, and the sums of their gradients, which are zero between updates."""
 
     def __init__(self, kernels: ModuleType, tables: Arrays):
         self.kernels = kernels
@@ -23,7 +23,7 @@ class LookUps:
 
     def add(self, table: str, rows: Union[Sequence[int], np.ndarray],
             gradients: Optional[np.ndarray] = None) -> None:
-        """Rows, any of them more than once, with their gradients, or with gradient zero."""
+        """Add rows, possibly repeated, with their gradients (zero if not given)."""
         indices = np.asarray(rows, dtype=np.int64)
         self.used[table][indices] = True
         if gradients is not None:

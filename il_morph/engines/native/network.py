@@ -1,8 +1,8 @@
 """The network (section 3 of the paper) with hand-written backpropagation, for a batch of samples.
 
 A batch is encoded at once; then decoder steps of its samples are added, in any order; then gradients
-of scores flow back through everything. The gradient of a weight matrix is not multiplied out here:
-it is x′d, with a row for each time the matrix was used, and both factors are what `backward` returns.
+of scores flow back through everything. The gradient of a weight matrix is x′d, where x and d have a
+row for each use of the matrix. It is not multiplied out here: `backward` returns both factors.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Gradients:
 
 
 class NativeNetwork:
-    """The weights, and all that one update computes with them."""
+    """The weights, and everything that one update computes with them."""
 
     def __init__(self, vocabulary: Vocabulary, kernels: ModuleType, dtype=np.float32, dropout: float = 0.0,
                  random: Optional[np.random.RandomState] = None):
@@ -58,7 +58,7 @@ class NativeNetwork:
         self.layout.pack(weights, self.arrays)
 
     def begin(self, instances: Sequence[Instance]) -> None:
-        """Encode a batch, whose decoding is about to begin."""
+        """Begin an update: encode a batch, and get ready to decode it."""
         self.scratch.clear()
         self.lookups.clear()
         if self.dropout:

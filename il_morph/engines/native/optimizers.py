@@ -1,14 +1,14 @@
 """The optimisers, as DyNet 2 implements them.
 
-The gradients of all weights together are scaled down to norm 5 if they are longer. Then each weight
-is updated by a rule of its own gradient and up to two numbers a, b that are kept for it. A row of a
-table is updated, and its a, b change, only when it was looked up. The numbers of an update, `hyper`:
+The gradients of all weights together are scaled down to norm 5 if their norm is greater. Then a rule
+updates each weight from its gradient and up to two numbers a, b that are kept for it. A row of a
+table and its a, b change only if the row was looked up. The numbers of an update, `hyper`:
 
-    scale       by which gradients are multiplied
+    scale       factor of the gradients
     rate        learning rate; the updates of ADADELTA, which has none, are multiplied by it
     first       decay of a: ρ of ADADELTA, β₁ of ADAM, the momentum
     second      decay of b: β₂ of ADAM
-    epsilon     what keeps a division from failing
+    epsilon     keeps divisions from failing
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Optimizer:
         self.kept = [self._zeros(number < self.rule.kept) for number in range(2)]
 
     def _zeros(self, needed: bool) -> Arrays:
-        """A number for each weight, or arrays without columns."""
+        """A zero for each weight, or arrays without columns if none are needed."""
         arrays = self.network.arrays
         shapes = {name: array.shape if needed else (len(array), 0) for name, array in arrays.items()}
         return side_by_side(shapes, np.float32)
@@ -93,8 +93,8 @@ class Optimizer:
         return np.array([scale, rate, rule.first, rule.second, rule.epsilon], dtype=np.float32)
 
     def _multiplied_out(self, gradients: Gradients) -> Arrays:
-        """The gradients x′d for which that takes fewer multiplications than their norm without it, and
-        with an l2 penalty all of them."""
+        """The gradients x′d whose product takes fewer multiplications than their norm from the factors; with an
+        l2 penalty, all gradients."""
         dense = {}
         for name, (x, d) in gradients.factors.items():
             (rows, inputs), outputs = x.shape, d.shape[1]
@@ -120,7 +120,7 @@ class Optimizer:
         return sqrt(squares + sum(kernels.squared(sums) for _, sums in gradients.tables.values()))
 
     def state(self) -> Arrays:
-        """All that the next updates depend on but the weights."""
+        """Everything that the next updates depend on besides the weights."""
         kept = {f"{number}.{name}": array.copy() for number in range(self.rule.kept)
                 for name, array in self.kept[number].items()}
         return {"updates": np.array(self.updates), **kept}

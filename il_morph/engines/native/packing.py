@@ -9,9 +9,9 @@ import numpy as np
 
 
 class BatchPacking:
-    """First the first elements of all sequences, then the second ones, …: each of these is a block.
+    """The first elements of all sequences come first, then the second elements, and so on; each group is a block.
 
-    The longest sequence comes first, so those that go on are always the first of a block.
+    The longest sequence comes first, so the sequences that go on are always the first of a block.
     """
 
     def __init__(self, lengths: Sequence[int], start: int):
@@ -27,15 +27,15 @@ class BatchPacking:
         self.places = np.concatenate([starts[:length] + rank for length, rank in zip(lengths, ranks)])
         """The node of every element, one sequence after the other."""
         self.mirrored = np.concatenate([(starts[:length] + rank)[::-1] for length, rank in zip(lengths, ranks)])
-        """The same when every sequence is read from its end."""
+        """The same with every sequence read from its end."""
         ends = np.cumsum(lengths)
         readable = np.concatenate([np.arange(end - length + start, end) for end, length in zip(ends, lengths)])
         self.readable_places, self.readable_mirrored = self.places[readable], self.mirrored[readable]
-        """The nodes of the elements from position `start` on, which the decoder can read,"""
+        """The nodes of the elements that the decoder can read: those from position `start` on."""
         self.sequences = np.repeat(np.arange(len(lengths)), np.array(lengths) - start)
-        """of which sequence each of them is,"""
+        """The sequence of each readable element."""
         self.first = [int(end - length - start * (k + 1)) for k, (end, length) in enumerate(zip(ends, lengths))]
-        """and what to add to a position of a sequence to find it among them."""
+        """What to add to a position of a sequence to get its index among the readable elements."""
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,7 @@ import numpy as np
 from il_morph.engines.native.aligned_memory import Scratch, zeros
 from il_morph.engines.native.weight_layout import Arrays
 
-Factors = dict[str, tuple[np.ndarray, np.ndarray]]  # of gradients x′d, by the name of the matrix
+Factors = dict[str, tuple[np.ndarray, np.ndarray]]  # x and d of gradients x′d, by the name of the matrix
 
 
 class Nodes:
@@ -22,8 +22,8 @@ class Nodes:
     u: np.ndarray  # tanh(c)
     scores: np.ndarray  # of the actions, in the decoder
     parents: np.ndarray  # the node that each continues
-    places: np.ndarray  # in the decoder what each node reads: a row of the projected positions
-    actions: np.ndarray  # and a row of the projected actions
+    places: np.ndarray  # in the decoder: the row of the projected positions that each node reads
+    actions: np.ndarray  # and the row of the projected actions
 
     def __init__(self, hidden: int, gates: int, peepholes: int, scores: int, dtype):
         self.widths = {"z": gates, "h": hidden, "c": hidden, "p": peepholes, "u": hidden, "scores": scores}
@@ -34,7 +34,7 @@ class Nodes:
         self.number = 0
 
     def add(self, number: int) -> slice:
-        """Room for so many new nodes."""
+        """Make room for new nodes; return their rows."""
         if self.number + number >= self.capacity:
             self._grow(2 * (self.number + number))
         self.number += number
@@ -68,7 +68,7 @@ class Recurrence:
         return Nodes(hidden, gates, self.wc.shape[1], scores, self.wh.dtype)
 
     def run(self, bounds: np.ndarray) -> None:
-        """Compute the nodes of these blocks, whose z holds what the input contributes."""
+        """Compute the nodes of these blocks; their z already holds what the input contributes."""
         n = self.nodes
         self.cell.forward(n.z, n.h, n.c, n.p, n.u, n.parents, bounds, self.wh, self.wc)
 
@@ -77,7 +77,7 @@ class Recurrence:
         return self.scratch.zeros(self.nodes.number + 1, self.wh.shape[0])
 
     def run_backward(self, bounds: np.ndarray, dh: np.ndarray) -> tuple[np.ndarray, Factors]:
-        """From the gradient of h to the gradient of z and the factors of the gradients of wh and wc."""
+        """The gradient of z, and the factors of the gradients of wh and wc, from the gradient of h."""
         n, number = self.nodes, self.nodes.number
         dc = self.no_gradient()
         dz = self.scratch.zeros(number + 1, self.wh.shape[1])

@@ -1,4 +1,4 @@
-"""The decoder of a sample, as objectives know it, in a batch of the native engine."""
+"""The `SampleDecoder` of the native engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SequenceLoss:
 
 
 class NativeDecoder:
-    """The network on one sample of a batch; a state is a node of the decoder."""
+    """The decoder of one sample of a batch; a state is a node of the network's decoder."""
 
     def __init__(self, network: NativeNetwork, sample: int, instance: Instance):
         self.network, self.sample, self.instance = network, sample, instance
@@ -37,7 +37,7 @@ class NativeDecoder:
         return INITIAL
 
     def scores(self, state: int) -> Any:
-        """A row of an array."""
+        """The row of the node in the array of scores."""
         return self.network.decoder.nodes.scores[state]
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Whole action sequences: those of a sample that begin alike share their first steps."""
+"""Whole action sequences: sequences of a sample that begin alike share their first steps."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ ROOT = -1  # the parent of a first step
 
 
 class Tree:
-    """Steps of sequences of several samples as nodes, level by level; a step before which the same actions
-    were taken in the same sample is one node."""
+    """Steps of sequences of several samples as nodes, level by level. Steps of one sample that follow the same
+    actions are one node."""
 
     def __init__(self, vocabulary: Vocabulary, encoder: Encoder):
         self.vocabulary, self.encoder = vocabulary, encoder
         self.levels: list[list[tuple[int, int, int, int]]] = []  # (parent in the level above, place, action, support)
-        self.found: list[dict[tuple, int]] = []  # the nodes of each level by what leads to them
-        self.steps: list[tuple[int, int, int]] = []  # level, node in it, and the action that a sequence takes there
+        self.found: list[dict[tuple, int]] = []  # the nodes of each level, by parent and the action taken there
+        self.steps: list[tuple[int, int, int]] = []  # level, node in it, and the action that the sequence takes there
         self.lengths: list[int] = []  # of the sequences
 
     def add(self, sample: int, instance: Instance, actions: Sequence[int]) -> None:
-        """A sequence of a sample."""
+        """Add a sequence of a sample."""
         previous, parent, key = self.vocabulary.system.initial_action, ROOT, (ROOT, sample)
         first, end = self.encoder.place(sample, 0), instance.end
         for level, (action, position) in enumerate(self.vocabulary.table.walk(actions, instance.start)):

@@ -1,16 +1,16 @@
 """From the named weights of the model file to the arrays that the kernels read, and back.
 
-The model file keeps one matrix [outputs, inputs] per gate. The kernels multiply rows of inputs from
-the left with matrices [inputs, all gates], so a gate is a range of columns here:
+The model file keeps one matrix [outputs, inputs] per gate. The kernels multiply rows of
+inputs by matrices [inputs, all gates], so a gate is a range of columns here:
 
     forward, backward   x [input + 1, gates]      the last row is the bias: its input is always 1
                         h [hidden, gates]         c [hidden, 2 hidden]: the peepholes [c2o | c2i]
-    forward.1, …        the same of the encoder's second layer, which reads the first one's h
+    forward.1, …        the same for the encoder's second layer, which reads the first one's h
     decoder             positions [2 enc, gates]  features [slots + 1, gates], with the bias
                         actions [action, gates]   h and c as above
     output              [hidden + 1, actions], with the bias
 
-Gates of the coupled cell come in the order i, g, o (g is `c` in the model file), those of the vanilla
+Gates of the coupled cell come in the order i, g, o (g is `c` in the model file), gates of the vanilla
 cell in the order i, f, o, g. The peepholes of a cell share one matrix because both read the same
 c_t: the first half of c_t · [c2o | c2i] belongs to o_t, the second to i_{t+1}.
 """
@@ -47,7 +47,7 @@ def bias(weight: str, array: str, row: int, columns: slice) -> Piece:
 
 
 class Layout:
-    """Shapes of all arrays of a model, and which piece of which named weight is where."""
+    """The shapes of all arrays of a model, and where each piece of each named weight is stored."""
 
     def __init__(self, vocabulary: Vocabulary):
         self.vocabulary, self.settings = vocabulary, vocabulary.settings
@@ -119,6 +119,6 @@ class Layout:
         return weights
 
     def matrices(self) -> dict[str, list[Piece]]:
-        """The pieces of every weight matrix: the l2 penalty is on them."""
+        """The pieces of every weight matrix, which the l2 penalty applies to."""
         return {name: [piece for piece in self.pieces if piece.weight == name]
                 for name, weight in self.architecture.weights.items() if weight.kind == MATRIX}
