@@ -11,8 +11,8 @@ from errno import ENOMEM
 from types import ModuleType
 from typing import Optional
 
-# One thread for NumPy's products, unless the user says otherwise: they are small, and threads that
-# wait for each other on a busy machine make them many times slower. Read when NumPy is imported.
+# Limit NumPy's matrix products to one thread unless the user sets these variables: the products are small, and
+# threads that wait for each other on a busy machine make them many times slower. NumPy reads the variables on import.
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
@@ -48,7 +48,7 @@ BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 class PrintableFormatter(logging.Formatter):
-    """Messages and warnings quote data."""
+    """A formatter that escapes control characters, because messages and warnings quote data."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
@@ -63,7 +63,7 @@ def main(argv: Optional[list[str]] = None) -> int:
     if _say_closed():
         return BAD_INPUT
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # names of files may be no UTF-8
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # file names may not be UTF-8
     try:
         code = _dispatch(argv)
         sys.stdout.flush()
@@ -81,7 +81,7 @@ def main(argv: Optional[list[str]] = None) -> int:
     except BrokenPipeError:
         _give_up_output()
         return BROKEN_PIPE
-    except OSError as error:  # on a full disk perhaps; a file that is read or written has errors of its own
+    except OSError as error:  # for example a full disk; il_morph.files raises InputError itself
         if error.errno == ENOMEM:
             return _say_out_of_memory()
         _give_up_output()
@@ -97,7 +97,10 @@ def _say_out_of_memory() -> int:
 
 
 def _say_closed() -> bool:
-    """Is a standard stream closed? A file that is opened would take its place, and be read or overwritten."""
+    """Report whether a standard stream is closed, with an error message if so.
+
+    The next file opened would take the place of the stream, and be read or overwritten.
+    """
     streams = {"input": sys.stdin, "output": sys.stdout, "error": sys.stderr}
     closed = [name for name, stream in streams.items() if stream is None]
     if closed and sys.stderr is not None:
@@ -109,7 +112,7 @@ def _say_closed() -> bool:
 
 
 def _give_up_output() -> None:
-    """Keep the interpreter from flushing into a broken output once more."""
+    """Redirect standard output to /dev/null, so that the interpreter does not flush into a broken output again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -136,7 +139,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _load(name: str) -> ModuleType:
-    """The module of a command. Ctrl-C waits: libraries turn one into an ImportError while they are loaded."""
+    """Import the module of a command. Ctrl-C is blocked meanwhile: some libraries turn it into an ImportError."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return importlib.import_module(f"il_morph.commands.{name}")

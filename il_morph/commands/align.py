@@ -81,7 +81,7 @@ def run(argv: list[str]) -> int:
 
 
 def own_vocabulary(args: Arguments, transducer: str) -> tuple[Vocabulary, list[Sample]]:
-    """That of the data alone."""
+    """The vocabulary of the data alone, and its samples."""
     options = read_options_of(args)
     data = read_data(args["FILE"], options, need_output=True)
     separators = options.separators
@@ -91,7 +91,7 @@ def own_vocabulary(args: Arguments, transducer: str) -> tuple[Vocabulary, list[S
 
 
 def model_vocabulary(args: Arguments, _: str) -> tuple[Vocabulary, list[Sample]]:
-    """That of a trained model, which also says how the data is read."""
+    """The vocabulary of a trained model and the samples, read according to the settings of the model."""
     vocabulary = load_model(args["--reload-path"]).vocabulary
     if not vocabulary.system.has_expert:
         raise InputError(f"--reload-path: {args['--reload-path']} has a transition system without an expert: give a "
@@ -129,14 +129,14 @@ def aligned_rows(instances: Sequence[Instance], vocabulary: Vocabulary, aligner)
 
 
 def in_symbols(aligned: tuple[str, str], symbols: Symbols) -> tuple[str, str]:
-    """An aligned pair as it is written: a side without a separator has that of the other side."""
+    """An aligned pair as text; a side without a separator uses the separator of the other side."""
     separators = symbols.separators
     source, target = (map(symbols.symbol, text) for text in aligned)
     return ((separators.input or separators.output).join(source), (separators.output or separators.input).join(target))
 
 
 def expert_rows(instances: Sequence[Instance], vocabulary: Vocabulary, most: int) -> Iterator[list[str]]:
-    """A row for each optimal sequence, at most `most` for a pair, with the number of all sequences."""
+    """A row for each optimal sequence (at most `most` per pair), with the total number of optimal sequences."""
     for instance in instances:
         expert = vocabulary.expert(instance.sample)
         number = str(expert.number_of_optimal_sequences())
@@ -153,7 +153,7 @@ def as_text(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     above = ""
     for row in rows:
         title, (*middle, actions) = title_of(row), row[3:]
-        of_expert = len(middle) == 1  # lists all sequences for a pair under one title
+        of_expert = len(middle) == 1  # expert rows: all sequences for a pair go under one title
         if title != above or not of_expert:
             yield f"{title}\n"
         yield "".join(f"  {line}\n" for line in ([] if of_expert else middle) + [actions])

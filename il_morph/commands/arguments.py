@@ -15,11 +15,11 @@ from il_morph.errors import InputError
 
 Arguments = dict[str, Any]
 END_OF_FLAGS = "--"
-NO_FLAG = "\0"  # stands before words that are no flags, while docopt reads them
+NO_FLAG = "\0"  # prefix of words after `--` while docopt parses them, so that none is taken for a flag
 
 
 class UsageError(InputError):
-    """The arguments do not fit the usage text, which is carried along."""
+    """Arguments that do not fit the usage text; carries the usage text."""
 
     def __init__(self, message: str, usage: str):
         super().__init__(message)
@@ -27,7 +27,7 @@ class UsageError(InputError):
 
 
 def require_usage(doc: Optional[str]) -> str:
-    """Usage texts are docstrings, which `python -OO` leaves out."""
+    """Return the usage text. Refuse to run without it: usage texts are docstrings, which `python -OO` strips."""
     if not doc:
         raise InputError("il-morph needs its docstrings, which say what arguments there are, and Python was told to "
                          "leave them out: run it without -OO, and without PYTHONOPTIMIZE=2")
@@ -35,7 +35,7 @@ def require_usage(doc: Optional[str]) -> str:
 
 
 def parse_arguments(doc: Optional[str], argv: Sequence[str]) -> Arguments:
-    """Parse `argv` (the name of the command first) after a docopt usage text. After `--` nothing is a flag."""
+    """Parse `argv` (command name first) with a docopt usage text. Nothing after `--` is a flag."""
     doc = require_usage(doc)
     argv, words = split_at_end_of_flags(argv)
     try:
@@ -54,7 +54,7 @@ def parse_arguments(doc: Optional[str], argv: Sequence[str]) -> Arguments:
 
 
 def _refuse_flags_as_values(args: Arguments, argv: Sequence[str]) -> None:
-    """docopt takes the next word for the value of a flag, whatever it is."""
+    """Refuse a flag in place of a value: docopt takes any word after a flag as its value."""
     for flag, value in args.items():
         if flag.startswith("--") and isinstance(value, str) and re.match(r"--\w", value) and value in argv:
             raise InputError(f"{flag} lacks its value: {value} is a flag; if it is the value, write {flag}={value}")
@@ -73,14 +73,14 @@ def without_mark(value: Any) -> Any:
 
 
 def refuse_empty(args: Arguments, *names: str, advice: str = "give a file, or leave it out") -> None:
-    """A path that a script left empty is none, and not one that was left out."""
+    """Refuse an empty path, as a script may pass it: it is not a path, and not the same as no argument."""
     for name in names:
         if args[name] == "":
             raise InputError(f"{name} is empty: {advice}")
 
 
 def usage_error(doc: str, message: str) -> UsageError:
-    """Arguments that fit the usage text by their number alone."""
+    """An error for arguments that match the usage text only in number."""
     return UsageError(message, docopt.printable_usage(doc).strip())
 
 
@@ -100,7 +100,7 @@ def choice(args: Arguments, flag: str, choices: Sequence[str]) -> str:
 
 
 def read_options_of(args: Arguments) -> ReadOptions:
-    """How data is read: the format that the flags choose, or none, which leaves it to recognition."""
+    """How to read the data: in the format that the flags choose; without such flags the format is recognised."""
     return read_options(args["--sigm2017format"], args["--no-feat-format"], args["--columns"],
                         args["--feature-separator"],
                         optional(choice, args, "--unicode", AS_IS, FORMS) if "--unicode" in args else AS_IS,
@@ -108,7 +108,7 @@ def read_options_of(args: Arguments) -> ReadOptions:
 
 
 def separator_flags(args: Arguments) -> Separators:
-    """What stands between symbols; commands without these flags have none."""
+    """The separators between symbols; empty for commands without these flags."""
     return symbol_separators(args.get("--input-separator"), args.get("--output-separator"), args.get("--boundary"))
 
 
@@ -118,7 +118,7 @@ def optional(convert: Callable, args: Arguments, flag: str, default: Any, *bound
 
 
 def chosen_aligner(args: Arguments, *others: str) -> Optional[str]:
-    """The aligner that a flag --align-NAME names; `others` are choices that exclude them."""
+    """The aligner named by a flag --align-NAME, if any; `others` are further NAMEs that exclude an aligner."""
     named = [name for name in ("smart", "cls", "dumb", *others) if args[f"--align-{name}"]]
     if len(named) > 1:
         raise InputError(f"--align-{named[0]} and --align-{named[1]} exclude each other: give one of them")

@@ -121,7 +121,7 @@ def _check_flags(args: Arguments, layout: str) -> None:
 
 
 def _treebank(args: Arguments, layout: str) -> str:
-    """Lemma accuracy of one file of CoNLL-U."""
+    """The lemma accuracy of one CoNLL-U file, as printed."""
     unused = [flag for flag in ("--errors", "--compare", "--sigm2017format", "--no-feat-format", "--feature-separator",
                                 "--input-separator", "--output-separator", "--boundary") if args[flag]]
     if unused or len(args["PREDICTIONS"]) > 1 or args["--unicode"] != "as-is":

@@ -73,7 +73,7 @@ from il_morph.model.settings import MAX_BEAM_WIDTH
 from il_morph.run_folder import RunFolder
 
 MOST_JOBS = 256
-PIECES_AHEAD = 3  # read and asked for, for each process, before the first answer is waited for
+PIECES_AHEAD = 3  # pieces of input to submit per additional process before waiting for the first answer
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,13 @@ class Request:
         return Answers(predictor, most, self.beam_width, self.mass, self.batch_size, rule, pool)
 
     def answered(self, answers: Answers, fmt: DataFormat, samples: Sequence[Sample]) -> Callable[[], list[str]]:
-        """The output lines for some samples, when they are needed."""
+        """Start to answer some samples. The returned function waits for the answers and gives the output lines."""
         found = answers.ask(samples)
         return lambda: [line for sample, predictions in zip(samples, found())
                         for line in self.lines(fmt, sample, predictions)]
 
     def columns(self, answers: Answers, data: Data) -> Callable[[], list[dict[int, str]]]:
-        """The new columns of each word of a treebank, when they are needed."""
+        """Start to answer the words of a treebank. The returned function gives the new columns of each word."""
         assert data.block is not None and isinstance(data.format, Treebank)
         if self.layout != "tsv" or self.actions:
             raise InputError("--format=json and --actions are about lines with columns, and "
@@ -126,7 +126,7 @@ class Request:
         return columns
 
     def certain(self, prediction: Prediction) -> str:
-        """The output, or nothing if it is not probable enough."""
+        """The output, or an empty string if it is not probable enough."""
         return prediction.output if prediction.probability >= self.min_probability else ""
 
     def lines(self, fmt: DataFormat, sample: Sample, predictions: Sequence[Prediction]) -> list[str]:
@@ -172,7 +172,7 @@ def run(argv: list[str]) -> int:
 
 
 def write_sheet(stream: DataStream, target: str, predictor: AnyPredictor, request: Request, answers: Answers) -> None:
-    """A copy of a spreadsheet with a new column."""
+    """Write a copy of a spreadsheet with a new column."""
     if not stream.is_sheet:
         raise InputError(f"{target} would be a spreadsheet, but {stream.name} is none: choose a name that ends "
                          "with .tsv")
@@ -195,7 +195,7 @@ def refuse_other_sheets(target: str) -> None:
 
 
 def refuse_word(source: str, args: Arguments) -> None:
-    """A word in the place of a file: another command takes words."""
+    """Refuse a word in place of a file, and suggest `il-morph explain`, which takes words."""
     if source == STREAM or os.path.exists(source) or os.path.dirname(source) or os.path.splitext(source)[1]:
         return
     models = [model.path for model in RunFolder(args["MODEL"][0]).seeds() if model.model.exists()]

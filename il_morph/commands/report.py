@@ -76,7 +76,7 @@ def run(argv: list[str]) -> int:
 
 
 def runs_in(path: str) -> list[str]:
-    """The folder of a run, or those of the finished seeds in a folder of seeds."""
+    """The folder of a run, or the folders of the finished seeds in a folder of seeds."""
     root = RunFolder(path)
     seeds = [] if root.model.exists() else [seed for seed in root.seeds() if seed.remains()]
     finished = [str(seed.path) for seed in seeds if seed.finished]
@@ -92,14 +92,14 @@ def runs_in(path: str) -> list[str]:
 
 
 def has_folds(root: RunFolder) -> bool:
-    """Are the runs in this folder those of `il-morph train --folds`?"""
+    """Were the runs in this folder made by `il-morph train --folds`?"""
     with suppress(InputError, ValueError):
         return "folds" in json.loads(read_regular(root.seeds_identity))
     return False
 
 
 def refuse_own_files(target: str, runs: Sequence[FinishedRun], places: Places) -> None:
-    """Not even --force overwrites the files that the page is about."""
+    """Refuse to overwrite the files that the page is about, even with --force."""
     for run in runs:
         own = [*map(str, run.files()), *places.all()]
         with suppress(InputError):  # an invalid command names no data
@@ -120,7 +120,7 @@ def places_of(args: Arguments, finished: FinishedRun) -> Places:
 
 
 def recorded_places(finished: FinishedRun) -> Places:
-    """The data that the run was made with. If it split a file, the parts are in its folder."""
+    """The data that the run was made with. If the run split a file, the parts are in its folder."""
     spec = recorded_spec(finished)
     if spec.dev is not None:
         return Places(spec.train, spec.dev, spec.test_path)
@@ -129,7 +129,7 @@ def recorded_places(finished: FinishedRun) -> Places:
 
 
 def recorded_spec(finished: FinishedRun) -> RunSpec:
-    """The run as it was asked for. Version 2 recorded the command alone."""
+    """The specification of the run, from f.stats. Version 2 recorded only the command."""
     stats = finished.stats
     try:
         if "run" in stats:

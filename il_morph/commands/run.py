@@ -109,7 +109,7 @@ def carry_out(plan: Plan, args: Arguments, slots: Optional[int], for_sbatch: Seq
 
 
 def print_commands(jobs: Sequence[Job]) -> int:
-    """The command of each run once."""
+    """Print the command of each run once."""
     commands = [shlex.join(["il-morph", *task.spec.argv()]) for job in jobs for task in job]
     for command in dict.fromkeys(commands):
         print(command)
@@ -131,7 +131,7 @@ def parse(options: Sequence[str]) -> Arguments:
 
 
 def options_of_train(words: Sequence[str]) -> dict[str, Any]:
-    """What TRAIN-OPTIONS ask for."""
+    """The settings that TRAIN-OPTIONS ask for."""
     refuse_contradictions(words)
     paths = ["TRAIN-PATH", "DEV-PATH", "RESULTS-PATH"]
     args = parse_arguments(train.__doc__, train.with_level(["train", *words, *paths]))
@@ -140,7 +140,7 @@ def options_of_train(words: Sequence[str]) -> dict[str, Any]:
 
 
 def refuse_contradictions(train_options: Sequence[str]) -> None:
-    """What tells runs apart, and what is set for each of them, cannot be the same for all. Flags may be shortened."""
+    """Refuse flags of train that differ between runs or are set for each run. Flags may be abbreviated."""
     if {"-h", "--help"} & {*train_options}:
         raise InputError("--help after -- trains nothing: `il-morph train --help` shows the flags of train")
     flags = set(re.findall(r"^  (--[\w-]+)", train.__doc__ or "", re.M))
@@ -168,7 +168,7 @@ def folder(args: Arguments, flag: str, table: PaperTable) -> Path:
 
 
 def chosen(args: Arguments, flag: str, known: Sequence[str], default: Optional[Sequence[str]] = None) -> list[str]:
-    """The words of a comma-separated list, all of them known; all that are known if there is none."""
+    """The words of a comma-separated list, checked against `known`. Without a list: `default`, or all known words."""
     if args[flag] is None:
         return list(known if default is None else default)
     words, there = words_of(args[flag]), f"there is: {' '.join(known)}"

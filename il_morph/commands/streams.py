@@ -25,7 +25,7 @@ from il_morph.model.predictor import AnyPredictor
 
 AT_ONCE = 1024  # samples between two updates of the progress bar
 
-# What is asked at once, and the answer when it is needed: other processes may be at work meanwhile.
+# These functions start the work and return a function that waits for the result: other processes may decode meanwhile.
 Answer = Callable[[DataFormat, Sequence[Sample]], Callable[[], Sequence[str]]]  # the lines for some samples
 WordAnswer = Callable[[Data], Callable[[], Sequence[Mapping[int, str]]]]  # new columns of each word of a treebank
 
@@ -41,9 +41,9 @@ def options_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
 
 def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE,
            columns_for: Optional[WordAnswer] = None, ahead: int = 0) -> None:
-    """Write the lines for all samples. CoNLL-U is written as it is read, with other values in some columns.
+    """Write the lines for all samples. CoNLL-U is written as it is read, with new values in some columns.
 
-    `ahead` is how many answers may be waited for while more is read.
+    `ahead` is the number of answers that may be pending while more input is read.
     """
     number = check(stream, predictor) if stream.is_file else None
     with writer(target) as write:
@@ -83,12 +83,12 @@ def check(stream: DataStream, predictor: AnyPredictor) -> int:
     return survey.lines
 
 
-Piece = tuple[Callable[[], str], int]  # a piece of text, when it is needed, and the number of its samples
+Piece = tuple[Callable[[], str], int]  # a function that waits for a piece of text, and the number of its samples
 TextFor = Callable[[Data], Iterator[Piece]]
 
 
 def text_for(stream: DataStream, lines_for: Answer, columns_for: Optional[WordAnswer], at_once: int) -> TextFor:
-    """What is written for a block of data."""
+    """A function that turns a block of data into the pieces of text to write."""
     def pieces(data: Data) -> Iterator[Piece]:
         fmt = format_to_write(data)
         if data.block is None:
@@ -104,7 +104,7 @@ def text_for(stream: DataStream, lines_for: Answer, columns_for: Optional[WordAn
 
 
 def format_to_write(data: Data) -> DataFormat:
-    """That of the data. Two columns without features stay two."""
+    """The format of the data, except that two columns without features stay two."""
     two = data.format is NO_FEATURES and len(data.rows.rows[0]) == 2
     return replace(data.format, columns=(INPUT, OUTPUT)) if two else data.format
 
@@ -119,7 +119,7 @@ def text_of_words(block: ConlluBlock, columns: Callable[[], Sequence[Mapping[int
 
 def answer_blocks(stream: DataStream, predictor: AnyPredictor, pieces: TextFor, write: Callable[[str], None],
                   number: Optional[int], ahead: int) -> int:
-    """Answer all samples and return their number. `number` is the size of a file that was checked."""
+    """Answer all samples and return their number. `number` is the number of lines if a file was checked, else None."""
     done, pending = 0, deque[Piece]()
     with meter(number, "answered", "line") as moved:
         def write_all_but(most: int) -> None:
@@ -142,8 +142,10 @@ def answer_blocks(stream: DataStream, predictor: AnyPredictor, pieces: TextFor, 
 
 
 def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -> None:
-    """Log how a block is read and what it warns of; say nothing if all is as expected. Characters are counted in files
-    only: a line that has just come in has few."""
+    """Log how a block of a stream is read, and its warnings; log nothing if all is as expected.
+
+    Unknown characters are reported for files only: a line that has just come in has too few characters.
+    """
     if first:
         refuse_other_data(data, predictor)
     if first and (data.rows.remarks or data.format != stream.options.expected):
@@ -154,7 +156,7 @@ def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -
 
 @contextmanager
 def writer(target: str) -> Iterator[Callable[[str], None]]:
-    """Write to a stream at once, or to a file that gets its name at the end."""
+    """A function that writes text: at once to standard output, or to a file that gets its name at the end."""
     if target == STREAM:
         yield write_out
         return

@@ -99,7 +99,7 @@ def mean_probability(found: Sequence[Suggestion]) -> float:
 
 
 def refuse_unasked(predictor: AnyPredictor, pool: Optional[str]) -> None:
-    """Refuse models that there is nothing to ask about."""
+    """Refuse models for which il-morph cannot make questions."""
     if isinstance(predictor.format, Treebank):
         raise InputError("the model was trained on CoNLL-U, and a sheet has words without sentences: annotate more "
                          "sentences")
@@ -108,17 +108,17 @@ def refuse_unasked(predictor: AnyPredictor, pool: Optional[str]) -> None:
 
 
 def refuse_data_as_output(target: str, sources: Iterable[Optional[str]]) -> None:
-    """Not even --force overwrites what is read."""
+    """Refuse to overwrite input data, even with --force."""
     for source in sources:
         if source and os.path.exists(source) and os.path.realpath(source) == os.path.realpath(target):
             raise InputError(f"{target} is data that is read: choose another name for the output")
 
 
-# What is known
+# Known data
 
 @dataclass
 class Known:
-    """The data of the runs as far as it is found."""
+    """The data of the runs, as far as it can be found."""
 
     train: list[Sample] = field(default_factory=list)
     pairs: set[Pair] = field(default_factory=set)
@@ -126,7 +126,10 @@ class Known:
 
     @classmethod
     def of(cls, predictor: AnyPredictor, given: Optional[str], needed: bool) -> Known:
-        """Read the training data that is given, and what the runs have recorded; whether training data is needed."""
+        """Read the training data `given` and the data recorded by the runs.
+
+        If `needed`, training data that cannot be found is an error instead of a warning.
+        """
         known = cls()
         if given is not None:
             known.add(given, read_data(given, options_of(predictor)), is_train=True)
@@ -159,15 +162,15 @@ def options_of(predictor: AnyPredictor) -> ReadOptions:
                        separators=predictor.separators)
 
 
-# What can be asked
+# Possible questions
 
 def pairs_of(args: Arguments, predictor: AnyPredictor, known: Known) -> Callable[[], Iterator[Pair]]:
-    """Inputs and features that are not known yet."""
+    """A function that iterates over the pairs of input and features that are not known yet."""
     if args["POOL"] is not None and not args["--lemmas"]:
         listed = pairs_in(args, predictor)
         return lambda: (pair for pair in listed if pair not in known.pairs)
     bundles, fmt = predictor.bundles(args["--pos"]), predictor.format
-    one_feature = bool(fmt.remarks(list(predictor.bundles())))  # in each bundle, so that it is no part of speech
+    one_feature = bool(fmt.remarks(list(predictor.bundles())))  # one per bundle, which is not a part of speech
 
     def part_of_speech(tag: str) -> str:
         return "" if one_feature else fmt.features(tag)[0]
@@ -182,7 +185,7 @@ def pairs_of(args: Arguments, predictor: AnyPredictor, known: Known) -> Callable
 
 
 def pairs_in(args: Arguments, predictor: AnyPredictor) -> list[Pair]:
-    """The different lines of a pool."""
+    """The distinct pairs in a pool."""
     columns = named_columns(args["--columns"], need_output=False)
     data, pos = read_data(args["POOL"], replace(options_of(predictor), columns=columns)), args["--pos"]
     refuse_other_data(data, predictor)

@@ -70,14 +70,14 @@ def run(argv: list[str]) -> int:
         files = {args["--output"]: _all(args, layout)}
     else:
         files = _one(args, load_table(args["NAME"]), layout)
-    for path in sorted({*files} - {STREAM}):  # nothing is written before everything is known to be right
+    for path in sorted({*files} - {STREAM}):  # write nothing until everything has been checked
         write_output(path, files[path])
     sys.stdout.write(files.get(STREAM, ""))
     return 0
 
 
 def _refuse_moved(argv: Sequence[str]) -> None:
-    """Version 2 had more flags."""
+    """Refuse flags of version 2, and name the scripts that replace them."""
     for word in split_at_end_of_flags(argv)[0]:
         flag = word.split("=")[0]
         if flag in MOVED:
@@ -85,7 +85,7 @@ def _refuse_moved(argv: Sequence[str]) -> None:
 
 
 def _one(args: Arguments, table: PaperTable, layout: str) -> dict[str, str]:
-    """What to write for one table: path -> content."""
+    """The files to write for one table: path -> content."""
     published, found = load_published(table), read_runs(table, args["RESULTS-ROOT"])
     files = {args["--measured"]: _measured(args, table, found)} if args["--measured"] else {}
     runs = runs_of_models(found, args["--models"], args["RESULTS-ROOT"])
@@ -95,7 +95,7 @@ def _one(args: Arguments, table: PaperTable, layout: str) -> dict[str, str]:
 
 
 def _measured(args: Arguments, table: PaperTable, found: Sequence[Run]) -> str:
-    """The list of runs with these added; listed runs that change or go are named."""
+    """The list of runs with the found runs added. Print the listed runs that are replaced or dropped."""
     path = args["--measured"]
     if not found:
         raise InputError(f"{args['RESULTS-ROOT']} has no finished runs: nothing is written to --measured={path}")
@@ -124,7 +124,7 @@ def _all(args: Arguments, layout: str) -> str:
 
 
 def _check_files(args: Arguments) -> None:
-    """Table and list go to different files. --measured updates a list, so its file may exist."""
+    """Check that table and list go to different files. --measured updates a list, so its file may exist."""
     refuse_empty(args, "--measured", "--output")
     output = args["--output"]
     if args["--measured"] and os.path.realpath(args["--measured"]) == os.path.realpath(output):
@@ -135,7 +135,7 @@ def _check_files(args: Arguments) -> None:
 
 
 def _refuse_input(args: Arguments, path: Path) -> None:
-    """Not even --force overwrites what the table is made from: lists and files of runs."""
+    """Refuse to overwrite the lists and run files that the table is made from, even with --force."""
     root, real = Path(args["RESULTS-ROOT"]), Path(os.path.realpath(path))
     read = [root, *(root / name / LIST for name in NAMES)]
     if Path(os.path.realpath(root)) in real.parents:

@@ -167,7 +167,7 @@ from il_morph.runs.folds import MOST_FOLDS
 from il_morph.runs.seeds import carry_out
 from il_morph.runs.spec import RunSpec
 
-OF_ALL_SEEDS = {"--seeds", "--folds", "--jobs"}  # about several runs, all others about each of them
+OF_ALL_SEEDS = {"--seeds", "--folds", "--jobs"}  # apply to several runs together; all other flags to each run
 
 
 def run(argv: list[str]) -> int:
@@ -182,19 +182,19 @@ def run(argv: list[str]) -> int:
 
 
 def spec_of(args: Arguments) -> RunSpec:
-    """The run that docopt's answer asks for."""
+    """The specification of the run that the arguments ask for."""
     refuse_empty(args, "FILE", advice="give a path")
     return make_spec(args["FILE"] or args["TRAIN-PATH"], args["DEV-PATH"], args["RESULTS-PATH"], asked(args))
 
 
 def asked(args: Arguments) -> dict[str, Any]:
-    """The flags that are given, as Python calls them."""
+    """The flags that are given, under their Python names."""
     return {name[2:].replace("-", "_"): value for name, value in args.items()
             if name.startswith("--") and name not in OF_ALL_SEEDS and value is not None and value is not False}
 
 
 def with_level(argv: list[str]) -> list[str]:
-    """`--verbose` without a level is level 1."""
+    """Replace `--verbose` without a level by `--verbose=1`."""
     levels = [following.isdecimal() for following in argv[1:]] + [False]
     return ["--verbose=1" if argument == "--verbose" and not level else argument
             for argument, level in zip(argv, levels)]

@@ -1,1 +1,1 @@
-"""Traces, reports and pages: what a model does, to look at."""
+"""Traces, reports and pages that show what a model does."""

@@ -75,7 +75,7 @@ def sections(judged: Judged) -> list[Section]:
 
 
 def _groups(judged: Judged) -> list[Group]:
-    """The groups of lines; without the training data none of them is about what training showed."""
+    """The groups of lines; groups by what training showed need the training data."""
     gold, fmt, separators = judged.gold, judged.format, judged.separators
     groups = list(_named(LENGTH, _by(gold, lambda entry: _length(len(separators.inputs(entry.input))),
                                      key=_first_number)))

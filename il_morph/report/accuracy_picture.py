@@ -45,7 +45,7 @@ def draw_accuracies(table: PaperTable, figures: Sequence[LanguageFigure], settin
 
 
 def _signature(figures: Sequence[LanguageFigure]) -> str:
-    """The same for the same points, whichever matplotlib draws them: update.py checks it."""
+    """A signature of the points that does not depend on the version of matplotlib; update.py compares it."""
     points = [(each.model, each.language, each.kind, f"{each.ours:.4f}") for each in figures]
     return f"{len(points)} points, {hashlib.sha256(repr(points).encode()).hexdigest()[:16]}"
 

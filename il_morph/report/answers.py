@@ -1,4 +1,4 @@
-"""What the served page asks, and the answers: data in, data out, no HTTP."""
+"""Answers to the questions of the served page: data in, data out, no HTTP."""
 from __future__ import annotations
 
 import threading
@@ -29,7 +29,7 @@ AT_ONCE = 4  # computations; the rest wait for their turn
 
 
 class Answers:
-    """Answers questions about some models. Many threads may ask at once."""
+    """Answers questions about some models. Many threads may call it at once."""
 
     def __init__(self, models: Mapping[str, Predictor]):
         self.predictors = dict(models)
@@ -40,7 +40,7 @@ class Answers:
         return cls(dict(zip(model_names(paths), map(Predictor.load, paths))))
 
     def models(self) -> dict[str, Any]:
-        """What the page needs to know about the models."""
+        """The descriptions of the models for the page."""
         return {"models": [self._description(name, predictor) for name, predictor in self.predictors.items()]}
 
     def _description(self, name: str, predictor: Predictor) -> dict[str, Any]:
@@ -128,12 +128,12 @@ def _text(question: Mapping[str, Any], key: str) -> str:
 
 
 def _lines(predictor: Predictor, data: Data) -> tuple[str, list[str]]:
-    """The outputs in the columns of the data, and alone."""
+    """The predictions in the columns of the data, and the outputs alone."""
     outputs = [found[0].output for found in predictor.hypotheses(data.samples)]
     return "".join(data.format.line(*each) + "\n" for each in zip(data.samples, outputs)), outputs
 
 
 def _accuracy(data: Data, outputs: Sequence[str]) -> Optional[float]:
-    """The accuracy in percent, if the file has outputs. Single words of a treebank may have none."""
+    """The accuracy in percent, if the file has outputs. In a treebank, single words may lack an output."""
     judged = [(sample.output, output) for sample, output in zip(data.samples, outputs) if sample.output is not None]
     return 100 * sum(gold == output for gold, output in judged) / len(judged) if judged else None

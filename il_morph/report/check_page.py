@@ -1,4 +1,4 @@
-"""What looks wrong in data files, as a page."""
+"""A page with the findings of `il-morph check`."""
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""matplotlib, which draws into files and needs no screen."""
+"""matplotlib, set up to draw into files, without a screen."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,5 +14,5 @@ def load_pyplot() -> Any:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    matplotlib.rcParams["svg.hashsalt"] = "il-morph"  # the same picture is the same file
+    matplotlib.rcParams["svg.hashsalt"] = "il-morph"  # the same picture gives the same file
     return pyplot

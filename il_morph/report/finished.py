@@ -26,12 +26,12 @@ NEARBY = "below the current folder or in the folder of the run"
 
 @dataclass(frozen=True)
 class Places:
-    """Where the data of a run is. What the run has recorded may be anything; what the user names is taken as it is."""
+    """The paths of a run's data. Paths that the user names are trusted; paths that the run recorded are checked."""
 
     train: Optional[str]
     dev: Optional[str]
     test: Optional[str]
-    recorded: frozenset[str] = frozenset()  # the parts that only the run names
+    recorded: frozenset[str] = frozenset()  # the parts whose path comes from the run alone
 
     def of(self, part: str) -> Optional[str]:
         return {"train": self.train, "dev": self.dev, "test": self.test}[part]
@@ -42,7 +42,7 @@ class Places:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A finished run: what its f.stats and f.log say."""
+    """A finished run: its folder, and the content of its f.stats and f.log."""
 
     name: str
     folder: RunFolder
@@ -94,7 +94,7 @@ def read_run(path: str, name: str) -> FinishedRun:
 
 
 def refuse_unfinished(folder: RunFolder) -> None:
-    """Say what a folder without a finished run holds, and what to do."""
+    """Raise an error that says what a folder without a finished run holds, and what to do."""
     lacking = f"there is no {folder.stats.name}"
     if folder.checkpoint.exists() or folder.model.exists():
         advice = ("start the same `il-morph train` command again: it resumes"
@@ -176,7 +176,7 @@ def common_search(runs: Sequence[FinishedRun], part: str) -> str:
 
 
 def read_right_outputs(run: FinishedRun, places: Places, part: Optional[str]) -> tuple[Data, str, list[str]]:
-    """The requested part; by default the test data if it has outputs, else the dev data."""
+    """The data of the requested part (default: test if it has outputs, else dev), the name of the part, and remarks."""
     remarks: list[str] = []
     for candidate in [part] if part else PARTS:
         path = places.of(candidate)
@@ -202,7 +202,7 @@ def read_part(run: FinishedRun, places: Places, part: str) -> Data:
 
 
 def read_training_data(run: FinishedRun, places: Places, remarks: list[str]) -> Optional[Data]:
-    """The training data, if it still exists: it tells seen lemmas and features from unseen ones."""
+    """The training data if it still exists. The page needs it to tell seen lemmas and features from unseen ones."""
     path, what = places.train, "has moved"
     if path is not None and Path(path).exists():
         if "train" not in places.recorded or is_nearby(path, run.folder):
@@ -213,6 +213,6 @@ def read_training_data(run: FinishedRun, places: Places, remarks: list[str]) -> 
 
 
 def is_nearby(path: str, folder: RunFolder) -> bool:
-    """May data be read whose place only f.stats names? A regular file, and no link that leads away."""
+    """May data be read whose path only f.stats names? Only a regular nearby file, not a link that leads elsewhere."""
     real, near = Path(os.path.realpath(path)), [Path(os.path.realpath(each)) for each in (os.curdir, folder.path)]
     return path != STREAM and real.is_file() and any(each in real.parents for each in near)

@@ -22,8 +22,8 @@ class Mistake:
     """A line that at least one run gets wrong."""
 
     gold: Entry
-    outputs: list[str]  # of each run
-    traces: list[Optional[Trace]]  # of each run that is wrong and still has its model
+    outputs: list[str]  # one for each run
+    traces: list[Optional[Trace]]  # one for each run; None if it is right or cannot be traced
 
     @property
     def wrong(self) -> list[int]:
@@ -101,9 +101,9 @@ def trace_errors(run: FinishedRun, width: int, gold: Sequence[Entry],
 
 @dataclass(frozen=True)
 class Confusions:
-    """How often the model confused which actions, by kind and in detail."""
+    """Counts of the actions that were confused, by kind and in detail."""
 
-    kinds: Counter  # (what the expert would do, what was done) -> how often
+    kinds: Counter  # (kinds of the expert, kind of the model) -> count
     details: list[tuple[str, int]]
 
     @property

@@ -21,7 +21,7 @@ def read_file(name: str) -> str:
 
 
 def page(template: str, scripts: tuple[str, ...] = (), **values: Any) -> str:
-    """Render one of our templates; `scripts` are our files to put inside."""
+    """Render one of our templates; `scripts` are files of ours to embed."""
     style, script = read_file("style.css"), "\n".join(map(read_file, scripts))
     policy = "; ".join(["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'",
                         f"style-src {_hash(style)}", f"script-src {_hash(script) if script else repr('none')}"])

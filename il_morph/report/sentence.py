@@ -1,4 +1,4 @@
-"""A sentence for a model of a treebank."""
+"""Lemmatize a sentence with a model that was trained on a treebank."""
 from __future__ import annotations
 
 import unicodedata
@@ -25,8 +25,8 @@ def lemmatizes_text(predictor: AnyPredictor) -> bool:
 
 def lemmatized_sentence(predictor: Predictor, text: str,
                         given: Optional[Sequence[Optional[str]]] = None) -> dict[str, Any]:
-    """The words of a sentence, each with features and lemmas. Features that are not given are those that the word had
-    most often in training."""
+    """The words of a sentence, each with features and lemmas. A word without given features gets its most frequent
+    features in training."""
     forms = words_in(text)
     if not forms:
         raise InputError("there are no words: type a sentence")
@@ -46,7 +46,7 @@ def first_alone(forms: Sequence[str]) -> list[bool]:
 
 
 def words_in(text: str) -> list[str]:
-    """The words between blanks, without the punctuation and symbols around them, which are words of their own."""
+    """The words of a text, split at blanks. Punctuation and symbols around a word become words of their own."""
     found: list[str] = []
     for chunk in text.split():
         inner = [index for index, character in enumerate(chunk) if unicodedata.category(character)[0] not in "PS"]
@@ -56,12 +56,12 @@ def words_in(text: str) -> list[str]:
 
 
 def runs(marks: str) -> list[str]:
-    """`...` is one word, `."` two."""
+    """Split marks into runs of the same mark: `...` is one word, `."` two."""
     return ["".join(same) for _, same in groupby(marks)]
 
 
 def chosen_features(predictor: Predictor, form: str, given: Optional[str], first: bool) -> tuple[str, str]:
-    """Features, and where they come from."""
+    """The features of a word, and where they come from."""
     if predictor.format.separator is None:
         return "", GIVEN
     if given is not None:

@@ -1,7 +1,8 @@
-"""The server behind the page: the standard library's, with a fixed list of resources.
+"""The HTTP server behind the page: the standard library's server, with a fixed list of resources.
 
-It answers on one address, and only requests whose Host is that address, so that no other page can reach it under a
-name of its own. It limits the size and duration of requests. It reads no files except those of its own page.
+The server listens on one address and answers only requests whose Host header names that address, so that no other
+web page can reach it under a name of its own. It limits the size and duration of requests, and reads no files except
+those of its own page.
 """
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ from il_morph.report.pages import read_file
 log = logging.getLogger(__name__)
 
 LARGEST_QUESTION, LARGEST_FILE = 64 * 1024, 5 * 1024 * 1024  # bytes
-SILENCE, LONGEST = 10, 120  # seconds without a byte, and of a whole request
+SILENCE, LONGEST = 10, 120  # limits in seconds: without a byte, and for a whole request
 MOST_CONNECTIONS = 64
-GIVEN_BACK = 1  # seconds that a connection which is broken off may take to end
+GIVEN_BACK = 1  # seconds to wait for the end of a connection that was broken off
 JSON = "application/json"
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d+)?")
 PAGE = {"/": ("serve.html", "text/html"), "/style.css": ("style.css", "text/css"),
@@ -40,7 +41,7 @@ HEADERS = {
 
 
 class Refused(Exception):
-    """A request that gets no answer: status and reason."""
+    """The refusal of a request: HTTP status and reason."""
 
     def __init__(self, status: HTTPStatus, reason: str):
         super().__init__(reason)
@@ -48,7 +49,7 @@ class Refused(Exception):
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves the page, and answers about its models."""
+    """An HTTP server for the page and for questions about its models."""
 
     daemon_threads = True
     request_queue_size = 32
@@ -57,7 +58,7 @@ class PageServer(ThreadingHTTPServer):
         self.answers, self.host = answers, host
         self.page = {path: (read_file(name).encode("utf-8"), kind) for path, (name, kind) in PAGE.items()}
         self.connections = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        self.idle: dict[Any, None] = {}  # connections that have asked nothing yet, the oldest first
+        self.idle: dict[Any, None] = {}  # connections without a request so far, oldest first
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
             super().__init__((host, port), PageHandler)
@@ -66,7 +67,7 @@ class PageServer(ThreadingHTTPServer):
                              "or --host") from error
 
     def server_bind(self) -> None:
-        """Bind without asking a name server for the name of this machine, as HTTPServer would."""
+        """Bind as HTTPServer does, but without asking a name server for the name of this machine."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
@@ -77,7 +78,7 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.server_port}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """A new connection gets the place of the one that has been idle longest, if there are too many."""
+        """Handle a new connection. If there are too many, break off the one that has been idle longest."""
         if not self.connections.acquire(blocking=False):
             self._break_off_oldest()
             if not self.connections.acquire(timeout=GIVEN_BACK):
@@ -103,7 +104,7 @@ class PageServer(ThreadingHTTPServer):
         log.debug("a connection broke", exc_info=True)
 
     def is_own(self, header: str) -> bool:
-        """Is this Host one of ours? The port may differ: requests may come through a tunnel."""
+        """Does this Host header name our server? The port may differ: requests may come through a tunnel."""
         parts = HOST.fullmatch(header.lower())
         if parts is None:
             return False
@@ -112,7 +113,7 @@ class PageServer(ThreadingHTTPServer):
             return True
         try:
             address = ipaddress.ip_address(name)
-        except ValueError:  # a name, which somebody else's page could have
+        except ValueError:  # a name, which another web page could use, too
             return not is_loopback(self.host) and name == socket.gethostname().lower()
         return address.is_loopback if is_loopback(self.host) else True
 
@@ -130,7 +131,7 @@ def break_off(connection: socket.socket) -> None:
 
 
 class PageHandler(BaseHTTPRequestHandler):
-    """One request; the connection is closed after it."""
+    """Handles one request, then closes the connection."""
 
     server: PageServer
     server_version, sys_version = "il-morph", ""
@@ -170,10 +171,10 @@ class PageHandler(BaseHTTPRequestHandler):
         self._send(status, as_json({"error": reason}), JSON)
 
     def send_error(self, code: int, message: Optional[str] = None, explain: Optional[str] = None) -> None:
-        """Refuse what the standard library refuses by itself: a malformed request, an unknown method."""
+        """Send our own refusal where the standard library refuses a request, malformed or of an unknown method."""
         self.close_connection = True
         if getattr(self, "request_version", "") == "HTTP/0.9":
-            self.request_version = "HTTP/1.0"  # its answers would have no headers
+            self.request_version = "HTTP/1.0"  # answers of HTTP/0.9 have no headers
         self._refuse(HTTPStatus(code), message or HTTPStatus(code).phrase)
 
     def _check_sender(self) -> None:
@@ -213,7 +214,8 @@ class PageHandler(BaseHTTPRequestHandler):
         return question
 
     def _body(self, kind: str, largest: int) -> bytes:
-        if self.headers.get_content_type() != kind:  # other pages may send only certain other types without asking
+        # Without a CORS preflight, other web pages may send only certain other types.
+        if self.headers.get_content_type() != kind:
             raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the request must have the content type {kind}")
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdecimal():

@@ -44,7 +44,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One action, taken with the head at this position of the tape."""
+    """One action, taken with the head at position `at` of the tape."""
 
     at: int
     character: str  # under the head; with soft attention, the one with the most attention
@@ -78,8 +78,8 @@ class Trace:
 
     @property
     def first_wrong(self) -> Optional[int]:
-        """The number, from 1, of the first step that the expert would not take. Without an expert: of the first step
-        at which the output departs from the right one."""
+        """The number, from 1, of the first step that the expert would not take or, without an expert, of the first
+        step at which the output departs from the right one."""
         return self._first(DETOUR, WRONG)
 
     @property
@@ -89,7 +89,7 @@ class Trace:
 
     @property
     def substitutes(self) -> bool:
-        """Is there an edit among those shown that replaces a symbol?"""
+        """Does any of the edits shown replace a symbol?"""
         return any(edit.kind == SUBSTITUTE_KIND for edit in self._edits())
 
     def _first(self, *verdicts: str) -> Optional[int]:
@@ -146,7 +146,7 @@ def verdict(trace: Trace) -> str:
 
 
 def _chip(edit: Edit, judged: Optional[str] = None) -> str:
-    """An edit in a notebook."""
+    """An edit as a coloured chip for a notebook."""
     sign = {INSERT_KIND: "+", DELETE_KIND: "-", SUBSTITUTE_KIND: "~"}.get(edit.kind, "")
     mark = {WRONG: " ✗", DETOUR: " ~"}.get(judged or "", "")
     return chip(COLOURS.get(sign, COPIED), f"{sign}{shown(edit.character) if edit.character else edit.kind}{mark}")
@@ -181,7 +181,10 @@ def trace(predictor: Predictor, samples: Sequence[Sample], hypotheses: Sequence[
 
 def replay(inference: SearchModel, instances: Sequence[Instance],
            sequences: Sequence[Sequence[int]]) -> list[list[tuple[int, np.ndarray]]]:
-    """The position of the head and log P of all actions at each step; NaN if the model scores whole sequences only."""
+    """For each step of each sequence: the position of the head, and log P of all actions.
+
+    log P is NaN if the model scores only whole sequences.
+    """
     if inference.weighs_paths:
         return [[(position, np.full(len(inference.vocabulary.actions), np.nan))
                  for _, position in inference.vocabulary.table.walk(sequence, instance.start, instance.end)]
@@ -224,7 +227,7 @@ def next_best(scores: np.ndarray, action: int) -> list[int]:
 
 
 def edit_of(vocabulary: Vocabulary, action: int, character: str, symbols: Symbols) -> Edit:
-    """An action when `character` is under the head, with the symbol that it stands for."""
+    """The edit of an action when `character` is under the head, with the symbol that the character stands for."""
     row = vocabulary.table.rows[action]
     return Edit(row.kind, symbols.symbol(row.subject(character)))
 
@@ -239,7 +242,7 @@ class PrefixJudge:
         return (), None if self.fits(action, position, output) else WRONG
 
     def fits(self, action: int, position: int, output: str) -> bool:
-        """Can the output still become right after an action? Nothing removes a superfluous character."""
+        """Can the output still become right after an action? No action removes a superfluous character from it."""
         written = output + self.vocabulary.table.rows[action].written(self.instance.text[position])
         return written == self.gold if action == END else self.gold.startswith(written)
 
@@ -260,7 +263,7 @@ class ExpertJudge(PrefixJudge):
         return edits, OPTIMAL if action in optimal else DETOUR if self.fits(action, position, output) else WRONG
 
     def _edit(self, action: int, i: int, places: Sequence[int]) -> Edit:
-        """UNK stands for inserting a character that the model cannot insert."""
+        """The edit of an optimal action. UNK stands for inserting a character that the model cannot insert."""
         symbols = self.instance.symbols
         if action == UNK:
             unseen = next(j for j in places if any(move.action == UNK for move in self.expert.moves(i, j)))

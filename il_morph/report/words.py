@@ -32,7 +32,7 @@ def sample_for(predictor: Predictor, word: str, tag: str = "", gold: Optional[st
 
 
 def remarks(vocabulary: Vocabulary, sample: Sample) -> list[str]:
-    """Remarks on what training did not show."""
+    """Remarks on the characters, features and Unicode forms of a word that training did not show."""
     instance = vocabulary.instance(sample)
     unseen = [shown(instance.symbols.symbol(c)) for c in dict.fromkeys(instance.sample.input)
               if c not in vocabulary.characters]

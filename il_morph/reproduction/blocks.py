@@ -9,7 +9,7 @@ from typing import Callable, Union
 
 LAYOUTS = ("text", "markdown", "tsv")
 WIDTH = 110  # of lines of text; a grid takes the width it needs
-FIGURE = re.compile(r"|[-–]|(< )?[-+]?\d[\d.,/+± ()-]*\*?")  # is aligned to the right
+FIGURE = re.compile(r"|[-–]|(< )?[-+]?\d[\d.,/+± ()-]*\*?")  # cells to align to the right
 MARKS = re.compile(r"[*|]")
 
 
@@ -43,7 +43,7 @@ Block = Union[Heading, Caption, Grid, Remarks, str]
 
 
 def render(blocks: Sequence[Block], layout: str) -> str:
-    """Blocks with an empty line between them. TSV has the grids only, with headings if there are several."""
+    """The blocks, separated by empty lines. TSV has only the grids, with headings if there are several grids."""
     if layout == "tsv":
         return _tsv(blocks)
     show = _markdown if layout == "markdown" else _text
@@ -75,7 +75,7 @@ def _wrapped(line: str) -> str:
 
 
 def _aligned(grid: Grid) -> list[str]:
-    """Aligned columns; figures to the right, with room for a mark after them."""
+    """The lines of a grid with aligned columns: figures to the right, with room for a mark after them."""
     rows = [grid.header, *grid.rows]
     right = figure_columns(grid)
     cells = [[_with_room(cell) if is_right else cell for cell, is_right in zip(row, right)] for row in rows]
@@ -89,7 +89,7 @@ def _with_room(cell: str) -> str:
 
 
 def figure_columns(grid: Grid) -> list[bool]:
-    """Which columns hold figures only, and so are aligned to the right."""
+    """For each column: does it hold only figures, so that it is aligned to the right?"""
     return [all(FIGURE.fullmatch(cell) for cell in column) for column in zip(*grid.rows)] or [False] * len(grid.header)
 
 

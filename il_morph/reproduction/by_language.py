@@ -44,7 +44,7 @@ def language_blocks(table: PaperTable, published: Published, runs: Sequence[Run]
 
 
 def fold_remark(table: PaperTable, figures: Sequence[LanguageFigure]) -> list[Block]:
-    """Some folds are harder than others, so it matters which were run."""
+    """A remark that names our folds if the published figures cover more: some folds are harder than others."""
     others = MeanFigure(tuple(figures)).other_folds
     if not others:
         return []

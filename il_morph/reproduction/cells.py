@@ -11,7 +11,7 @@ NOTHING = "There are no runs of our own yet."
 MISSING = "–"
 PARTIAL = "*"
 FOLDS = ("same", "all")  # the published figures cover the same folds as ours, or all folds
-FEW = 12  # up to so many languages are named, more are counted
+FEW = 12  # list at most this many languages by name, count more
 
 
 def measure(table: PaperTable) -> str:
@@ -37,7 +37,7 @@ def difference(mean: MeanFigure, digits: int = 1) -> str:
 
 
 def exact(value: Optional[float]) -> str:
-    """For machines."""
+    """A figure for machine-readable tables, with four decimals."""
     return number(value, 4, NONE)
 
 
@@ -46,7 +46,7 @@ def names(words: Iterable[str]) -> str:
 
 
 def listed(languages: Sequence[str], expected: int) -> str:
-    """Few languages are named, many are counted."""
+    """The number of languages and, if they are few, their names."""
     if len(languages) <= FEW:
         return f"{len(languages)} of {expected} ({names(sorted(languages))})"
     return f"{len(languages)} of {expected}"

@@ -22,7 +22,7 @@ class Differences:
 
     @property
     def standard_error(self) -> Optional[float]:
-        """Of the mean."""
+        """The standard error of the mean."""
         sd = sample_sd(self.values)
         return None if sd is None else sd / sqrt(len(self.values))
 

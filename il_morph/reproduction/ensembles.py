@@ -1,6 +1,6 @@
-"""The votes of the seeds: RESULTS/SETTING/MODEL/LANGUAGE/1+2+3 holds what seeds 1, 2 and 3 have voted for.
+"""The votes of the seeds: RESULTS/SETTING/MODEL/LANGUAGE/1+2+3 holds the vote of seeds 1, 2 and 3.
 
-They vote with what beam search has found, or with what greedy search has where no seed has searched with a beam.
+The predictions of beam search vote, or the predictions of greedy search if no seed has used a beam.
 """
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ BEAM_TEST, GREEDY_TEST, GREEDY_DEV = f"{search_name(4)}.test", f"{GREEDY}.test",
 
 
 def make_ensembles(table: PaperTable, data: Path, results: ResultsTree) -> None:
-    """For each setting, model and language the vote of all finished seeds, and that of the paper's alone."""
+    """For each setting, model and language, let all finished seeds vote, and the paper's seeds alone.
+
+    Then make the votes of several models.
+    """
     votes = {system.model for system in table.systems if system.voters}
     groups = [each for each in results.groups(table.settings) if each[2].parent.name not in votes]
     for setting, language, group in bar(groups, "ensembles", "group"):
@@ -40,7 +43,7 @@ def make_ensembles(table: PaperTable, data: Path, results: ResultsTree) -> None:
 
 
 def votes_of(table: PaperTable, finished: Sequence[str]) -> list[Sequence[str]]:
-    """The seeds of each vote."""
+    """The seeds of each vote: all finished seeds, and the paper's seeds if all of them are finished."""
     return [seeds for seeds in dict.fromkeys([tuple(finished), tuple(table.seeds)])
             if len(seeds) > 1 and set(seeds) <= set(finished)]
 
@@ -53,13 +56,13 @@ def finished_seeds(group: Path) -> list[str]:
 
 
 def vote(group: Path, seeds: Sequence[str], gold: Path, fmt: DataFormat) -> None:
-    """Let the seeds vote, unless their vote is there and newer than they."""
+    """Let the seeds vote, unless their vote exists and is newer than their predictions."""
     members = [RunFolder(group / seed) for seed in seeds]
     _vote_if_new(members, RunFolder(group / "+".join(seeds)), gold, fmt, _part_of(members), ensemble)
 
 
 def vote_together(table: PaperTable, system: System, language: str, data: Path, results: ResultsTree) -> None:
-    """Let several models vote, ranked by their dev accuracy: those of the seeds that all of them have finished."""
+    """Let several models vote, ranked by dev accuracy, with the seeds that all of the models have finished."""
     groups = [results.root / system.setting / model / language for model in system.voters]
     shared = set.intersection(*(set(finished_seeds(group)) for group in groups))
     gold = data / table.data_file(table.test, system.setting, language, "")
@@ -88,11 +91,11 @@ def _vote_if_new(members: Sequence[RunFolder], together: RunFolder, gold: Path, 
     except (InputError, OSError):
         if all(_is_finished(member, part) for member in members):
             raise
-        # one of them is trained again at this moment: whoever does that lets them vote again
+        # a member is being trained again at this moment; the command that trains it repeats the vote
 
 
 def _reading(member: RunFolder, fmt: DataFormat) -> ReadOptions:
-    """How a run has read its data: in this Unicode form, with these symbols."""
+    """How a run has read its data: the format, the Unicode form and the separators."""
     with stats_of(member) as stats:
         settings = stats.get("settings", {})
         return ReadOptions(fmt, unicode=settings.get("unicode", AS_IS),
@@ -100,7 +103,7 @@ def _reading(member: RunFolder, fmt: DataFormat) -> ReadOptions:
 
 
 def _part_of(runs: Sequence[RunFolder]) -> str:
-    """The predictions that vote."""
+    """The predictions that vote: beam search if any of the runs has it, else greedy search."""
     return BEAM_TEST if any(_is_finished(run, BEAM_TEST) for run in runs) else GREEDY_TEST
 
 

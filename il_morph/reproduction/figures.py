@@ -1,6 +1,6 @@
 """Our figures beside the published ones: by language, averaged over languages, and in the columns of a table.
 
-Means are taken over languages, never over pooled lines. Published figures are those of the same languages.
+Means are taken over languages, never over pooled lines. Published figures are for the same languages.
 """
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def language_figures(table: PaperTable, published: Published, runs: Iterable[Run
 
 
 def comparable(table: PaperTable, figures: Iterable[LanguageFigure]) -> list[LanguageFigure]:
-    """The figures that have a published one beside them, without votes of other seeds than the paper's."""
+    """The figures that have a published counterpart, except votes of seeds other than the paper's."""
     return [each for each in figures if each.published and all(table.is_full_vote(vote.seed) for vote in each.votes)]
 
 
@@ -88,7 +88,7 @@ def _figure_of_vote(table: PaperTable, published: Published, vote: Run) -> Langu
 
 
 def scored(runs: Iterable[Run]) -> list[Run]:
-    """The runs that have the accuracy that tables show: beam search, or greedy search of a model that has no beam."""
+    """The runs with the accuracy that tables show: beam search, or greedy search if no run of the model has a beam."""
     runs = list(runs)
     with_beam = {run.model for run in runs if run.test_beam4 is not None}
     return [run for run in runs if run.test is not None and (run.test_beam4 is not None or run.model not in with_beam)]
@@ -101,7 +101,7 @@ def accuracy(run: Run) -> float:
 
 @dataclass(frozen=True)
 class MeanFigure:
-    """The mean over languages of one model's figures. The published mean exists if it covers all of them."""
+    """The mean of one model's figures over languages. The published mean exists if it covers all of these languages."""
 
     figures: tuple[LanguageFigure, ...]
 
@@ -116,7 +116,7 @@ class MeanFigure:
 
     @property
     def differences(self) -> Differences:
-        """One for each language; empty if a published figure is missing."""
+        """A difference for each language; empty if a published figure is missing."""
         known = [each.difference for each in self.figures if each.difference is not None]
         return Differences(tuple(known if len(known) == len(self.figures) else ()))
 
@@ -180,7 +180,7 @@ def table_line(table: PaperTable, figures: Iterable[LanguageFigure], model: str,
 
 
 def _sd_of_means(groups: Sequence[Sequence[Run]]) -> Optional[float]:
-    """Sample standard deviation of means over languages, over the folds and seeds that all languages share."""
+    """The sample standard deviation of the mean over languages, over the folds and seeds that all languages share."""
     cells = [{(run.fold, run.seed): accuracy(run) for run in group} for group in groups]
     shared = set.intersection(*map(set, cells)) if cells else set()
     return sample_sd([statistics.fmean(group[unit] for group in cells) for unit in sorted(shared)])

@@ -1,4 +1,4 @@
-"""What comes after the runs: ensembles where the paper has them, then ours beside the paper's."""
+"""The steps after the runs: ensembles if the paper reports them, then our figures beside the paper's."""
 from __future__ import annotations
 
 import subprocess
@@ -17,7 +17,7 @@ from il_morph.runs.processes import environment, il_morph
 
 
 def finish_table(table: PaperTable, data: Path, results: ResultsTree) -> int:
-    """Vote, write the table and print it; one process at a time, so that the last one has seen everything."""
+    """Vote, write the table and print it. A lock admits one process at a time, so that the last one sees all runs."""
     with FileLock(results.lock):
         if table.report == "ensemble":
             make_ensembles(table, data, results)
@@ -34,6 +34,6 @@ def finish_table(table: PaperTable, data: Path, results: ResultsTree) -> int:
 
 
 def has_all_languages(table: PaperTable, runs: Sequence[Run]) -> bool:
-    """Has every system that was run been run on all languages? Otherwise its mean over languages says little."""
+    """Does every system that was run have runs on all languages? Otherwise its mean over languages means little."""
     systems = grouped(runs, lambda run: (run.setting, run.model))
     return all({run.language for run in own} == {*table.languages} for own in systems.values())

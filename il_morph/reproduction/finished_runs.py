@@ -1,4 +1,4 @@
-"""The runs below a results folder. A file that is damaged is an error that names it: no run is passed over."""
+"""The runs below a results folder. A damaged file is an error that names the file: no run is silently skipped."""
 from __future__ import annotations
 
 import os
@@ -46,7 +46,7 @@ def _run_folders(table: PaperTable, root: Path) -> Iterator[tuple[Place, RunFold
 
 
 def _paths(folder: Path, depth: int) -> Iterator[tuple[str, ...]]:
-    """The folders so many levels below; unlike a glob it does not pass over those that cannot be read."""
+    """The paths of the folders `depth` levels below. Unlike a glob, it does not skip folders that cannot be read."""
     if depth == 0:
         yield ()
         return
@@ -74,7 +74,7 @@ def _single_run(table: PaperTable, place: Place, folder: RunFolder) -> Run:
 
 
 def _score(scores: dict, name: str, measure: Measure) -> Optional[float]:
-    """The figure of a decoding, if there was one."""
+    """The figure of a decoding, or None if f.stats has none."""
     value = scores.get(name, {}).get(measure.score)
     return None if value is None else measure.of(percentage(value))
 
@@ -88,7 +88,7 @@ def _vote(table: PaperTable, place: Place, folder: RunFolder, singles: dict[Plac
 
 
 def evaluated(path: Path, measure: Measure = MEASURES["accuracy"]) -> float:
-    """The figure in what il-morph evaluate prints."""
+    """The figure in a file with the output of `il-morph evaluate`."""
     score = measure.score.replace("_f1", " F1")
     for line in lines_of(path):
         name, _, value = line.rpartition(" ")

@@ -1,6 +1,6 @@
 """The facts of the paper's tables, from experiments/<name>: systems, data, and the paper's figures.
 
-The tables of later systems have the same facts. Their source is a shared task, and their measure may be another one.
+The tables of later systems have the same facts. Their source is a shared task, and their measure may differ.
 """
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ NONE = "-"
 
 
 class Measure(NamedTuple):
-    """What the figures of a table are, in percent."""
+    """A measure for the figures of a table, in percent."""
 
     name: str
-    score: str = "accuracy"  # the score of a run that it is made of …
-    is_error: bool = False  # … or that is missing from 100
+    score: str = "accuracy"  # the score of a run that the figure is based on
+    is_error: bool = False  # is the figure 100 minus the score?
 
     def of(self, score: float) -> float:
         return 100 - score if self.is_error else score
@@ -62,13 +62,13 @@ class System(NamedTuple):
 
     @property
     def engine(self) -> Optional[str]:
-        """The only engine that trains it; None if there is a choice."""
+        """The only engine that trains this system; None if there is a choice."""
         named = re.search(r"--engine=(\S+)", self.options)
         return named[1] if named else None
 
     @property
     def preset(self) -> str:
-        """Its preset of il-morph train, or the one that it changes."""
+        """The preset of il-morph train that the system uses or modifies."""
         named = re.search(r"--model=(\S+)", self.options)
         return named[1] if named else self.model
 
@@ -92,9 +92,9 @@ class PaperTable:
     paper: dict[str, dict[str, str]]  # row -> column -> figure as printed
     notes: list[tuple[list[str], str]]  # rows, and a note on them
     measure: Measure = MEASURES["accuracy"]
-    source: str = "the paper"  # that it is a table of
+    source: str = "the paper"  # where the published figures come from
     thinned: dict[str, int] = field(default_factory=dict)  # setting -> n: trained on every n-th line, from the first
-    formats: dict[str, str] = field(default_factory=dict)  # language -> format flag, where it has another one
+    formats: dict[str, str] = field(default_factory=dict)  # language -> format flag, if it differs from `format`
 
     def format_of(self, language: str) -> str:
         return self.formats.get(language) or self.format
@@ -104,7 +104,7 @@ class PaperTable:
         return list(next(iter(self.paper.values())))
 
     def groups(self, column: str) -> list[tuple[str, str]]:
-        """Settings and languages whose mean is the figure of a column."""
+        """The settings and languages that the figure of a column averages over."""
         return [(setting, language) for setting in self.settings
                 for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
 
@@ -113,12 +113,12 @@ class PaperTable:
         return next((system.row for system in self.systems if system.model == model and system.row != NONE), model)
 
     def trained(self, setting: str, model: str) -> list[str]:
-        """The models to train for this one, which may be missing from the table."""
+        """The models to train for this model; the model itself if the table does not list it."""
         return next((system.trained for system in self.systems
                      if (system.setting, system.model) == (setting, model)), [model])
 
     def systems_for(self, setting: str, models: Collection[str] = ()) -> list[System]:
-        """The systems to train for these models, or for the paper's table; for a vote, its voters."""
+        """The systems to train for these models (none: for the paper's table); for a vote, its voters."""
         own = [system for system in self.systems if system.setting == setting]
         asked = [system for system in own if (system.model in models if models else system.row != NONE)]
         wanted = {model for system in asked for model in system.trained}
@@ -130,7 +130,7 @@ class PaperTable:
                      if other.setting == system.setting and other.model == system.start), None)
 
     def base(self, model: str) -> Optional[str]:
-        """The model that this one varies: ca-r for ca-r-uniform."""
+        """The model that this one is a variant of: ca-r for ca-r-uniform."""
         presets = [system.preset for system in self.systems if system.model == model]
         others = {system.model for system in self.systems if model.startswith(f"{system.model}-")}
         base = presets[0] if presets else max(others, key=len, default=model)

@@ -1,4 +1,4 @@
-"""From the facts of a table and a selection of it to runs and jobs.
+"""The runs and jobs for a selection from a table.
 
 A run is one training. A job is one or two runs in order: two when the model starts from a trained one.
 """
@@ -23,17 +23,17 @@ from il_morph.runs.spec import Job, Task
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a table that is asked for, and where data and results are."""
+    """The part of a table to train, and the locations of data and results."""
 
     data: Path
     results: ResultsTree
     settings: list[str]
-    models: list[str]  # none: those in the paper's table
+    models: list[str]  # empty: the models in the paper's table
     languages: list[str]
     folds: list[str]
     seeds: list[str]
-    engine: Optional[str]  # of the systems that have a choice
-    train_options: dict[str, Any]  # what is asked for besides, for all runs
+    engine: Optional[str]  # for the systems that have a choice
+    train_options: dict[str, Any]  # further settings for all runs (TRAIN-OPTIONS)
 
 
 class Plan:
@@ -43,7 +43,10 @@ class Plan:
         self.table, self.selection = table, selection
 
     def jobs(self) -> Iterator[Job]:
-        """A job for each system, language, fold and seed. Seed 1 of everything comes first: early tables are broad."""
+        """A job for each system, language, fold and seed.
+
+        In each setting, the first seed of everything comes first, so that early tables are broad.
+        """
         chosen = self.selection
         for setting, seed in itertools.product(chosen.settings, chosen.seeds):
             for system in self.table.systems_for(setting, chosen.models):
@@ -52,12 +55,12 @@ class Plan:
                     yield [self._task(each, language, fold, seed) for each in ([start] if start else []) + [system]]
 
     def to_do(self, again: bool = False) -> list[Job]:
-        """The jobs whose own run is not finished (`again`: all of them), without a start that is."""
+        """The jobs whose last run is not finished (`again`: all jobs), without earlier runs that are finished."""
         return [[*(task for task in job[:-1] if not task.folder.finished), job[-1]]
                 for job in self.jobs() if again or not job[-1].folder.finished]
 
     def check_data(self) -> None:
-        """Every file of the selection is there."""
+        """Raise an error if a data file of the selection cannot be read."""
         chosen, table = self.selection, self.table
         for setting, fold, language in itertools.product(chosen.settings, chosen.folds or [""], chosen.languages):
             for pattern in (table.train, table.dev, table.test):
@@ -69,12 +72,12 @@ class Plan:
         return str(self.selection.data / self.table.data_file(pattern, setting, language, fold))
 
     def train_path(self, setting: str, language: str, fold: str) -> str:
-        """The training data, or a part of it that is written beside the results."""
+        """The path of the training data, or of the part of it that `write_thinned` puts beside the results."""
         path = self.data_path(self.table.train, setting, language, fold)
         return str(self.selection.results.thinned(setting, path)) if setting in self.table.thinned else path
 
     def write_thinned(self) -> None:
-        """The parts of training data that some settings are trained on: every n-th line, from the first."""
+        """Write the parts of the training data that some settings are trained on: every n-th line, from the first."""
         chosen = self.selection
         for setting, fold, language in itertools.product(chosen.settings, chosen.folds or [""], chosen.languages):
             if setting in self.table.thinned:
@@ -84,7 +87,7 @@ class Plan:
                 write_atomically(path, b"".join(lines[::self.table.thinned[setting]]))
 
     def _task(self, system: System, language: str, fold: str, seed: str) -> Task:
-        """What the table asks for, unless TRAIN-OPTIONS ask for something else."""
+        """A run with the settings of the table, which TRAIN-OPTIONS override."""
         chosen = self.selection
         train = self.train_path(system.setting, language, fold)
         dev, test = (self.data_path(pattern, system.setting, language, fold)
@@ -102,7 +105,7 @@ class Plan:
 
 
 def asked_in(flags: str) -> dict[str, Any]:
-    """What the facts of a table ask for: `--model=ha --align-cls`; quotes as in a shell."""
+    """The settings in a string of flags such as `--model=ha --align-cls`, with quotes as in a shell."""
     words = [flag[len("--"):].partition("=") for flag in shlex.split(flags)]
     return {name.replace("-", "_"): value if equals else True for name, equals, value in words}
 

@@ -15,8 +15,8 @@ VOTE, SINGLE = "ensemble", "single"
 
 
 class PublishedFigure(NamedTuple):
-    """An accuracy in percent, or what else the table measures, and the standard deviation of the single models if they
-    were published."""
+    """An accuracy (or whatever the table measures) in percent, and the standard deviation of the single models, if it
+    was published."""
 
     accuracy: float
     sd: Optional[float]
@@ -24,7 +24,7 @@ class PublishedFigure(NamedTuple):
 
 
 class Published:
-    """The published figures of a table. A system is a row of the paper or, if it has none, a model."""
+    """The published figures of a table. A system is named by its row in the paper or, without a row, by its model."""
 
     def __init__(self, table: PaperTable, figures: dict[tuple[str, ...], PublishedFigure]):
         self.all_folds = set(table.folds)
@@ -32,7 +32,7 @@ class Published:
 
     def find(self, setting: str, system: str, kind: str, language: str,
              folds: Collection[str]) -> Optional[PublishedFigure]:
-        """The mean over these folds if figures were published by fold, or else over all folds."""
+        """The mean over these folds if figures were published by fold, else the mean over all folds."""
         place = setting, system, kind, language
         whole = self.figures.get((*place, NONE))
         if not self.all_folds or set(folds) == self.all_folds:
@@ -45,7 +45,7 @@ class Published:
 
 
 def load_published(table: PaperTable, path: Optional[PathLike] = None) -> Published:
-    """The published figures of a table, or those in another file with the same columns."""
+    """Read the published figures of a table, from `path` if it is given: a file with the same columns."""
     path = path or EXPERIMENTS / table.name / "published.tsv"
     header, *lines = [line.split("\t") for line in lines_of(path)] or [[]]
     columns = [*PLACE, table.measure.name, "sd"]

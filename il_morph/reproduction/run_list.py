@@ -38,7 +38,7 @@ def read_runs(table: PaperTable, root: PathLike) -> list[Run]:
 
 
 def read_runs_of_all(folder: PathLike) -> list[tuple[PaperTable, list[Run]]]:
-    """The runs of each table that has a list or a results folder here."""
+    """The runs of each table that has a list or a results folder in `folder`."""
     found = []
     for table in map(load_table, NAMES):
         places = [path for path in (Path(folder, table.name, LIST), Path(folder, table.name)) if os.path.lexists(path)]
@@ -49,7 +49,7 @@ def read_runs_of_all(folder: PathLike) -> list[tuple[PaperTable, list[Run]]]:
 
 
 def runs_of_models(runs: Sequence[Run], models: Optional[str], where: PathLike) -> list[Run]:
-    """The runs of the models that --models=x,y names; without it, all."""
+    """The runs of the models named by --models=x,y; without this flag, all runs."""
     if models is None:
         return list(runs)
     for model in models.split(","):
@@ -59,15 +59,15 @@ def runs_of_models(runs: Sequence[Run], models: Optional[str], where: PathLike) 
 
 
 def already_listed(table: PaperTable, path: PathLike) -> list[Run]:
-    """The runs of a measured.tsv; none if it is new. A pipe cannot be read first."""
+    """The runs in a measured.tsv; none if the file is new or empty, or a pipe, which cannot be read first."""
     return _listed_runs(table, Path(path)) if os.path.isfile(path) and os.path.getsize(path) else []
 
 
 def add_runs(table: PaperTable, listed: Sequence[Run], runs: Sequence[Run]) -> list[Run]:
-    """These runs, and the listed ones that were not made again.
+    """These runs, and the listed runs that were not made again.
 
-    A listed vote is dropped if the accuracy of a member has changed, or if its seeds and more have voted and it is not
-    the vote of the paper's seeds.
+    A listed vote is dropped if the accuracy of a member has changed. Unless it is the vote of the paper's seeds, it is
+    also dropped if there is a vote of the same seeds and more.
     """
     old, new = ({run.place: run for run in each} for each in (listed, runs))
     changed = {place for place in old if place in new and _accuracy_cell(old[place]) != _accuracy_cell(new[place])}
@@ -76,7 +76,7 @@ def add_runs(table: PaperTable, listed: Sequence[Run], runs: Sequence[Run]) -> l
 
 
 def replaced(listed: Sequence[Run], merged: Sequence[Run]) -> list[tuple[Place, str]]:
-    """The listed runs that have a different row now, or none, and what has happened to them."""
+    """The listed runs whose row has changed or gone, each with a phrase that says what happened to it."""
     new = {run.place: run for run in merged}
     return [(run.place, "was listed with other figures and is replaced" if run.place in new else "is dropped: "
              "one of its members came out differently, or more seeds have voted")
@@ -147,7 +147,7 @@ def _listed_run(header: Sequence[str], line: Sequence[str]) -> Run:
 
 
 def figure(text: str, missing: str = NONE) -> Optional[float]:
-    """A finite number from 0 up, or None."""
+    """A finite number from 0 up, or None if it is missing."""
     return None if text == missing else finite(float(text))
 
 

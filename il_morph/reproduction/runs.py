@@ -1,4 +1,4 @@
-"""A run of a table: its place, its figures, and the checks that they pass."""
+"""A run of a table: its place, its figures, and the check of its place."""
 from __future__ import annotations
 
 import re
@@ -18,7 +18,7 @@ Key = TypeVar("Key")
 
 
 class Place(NamedTuple):
-    """The place of a run in a results folder. No fold is `-`; the seed of a vote is `1+2+3`."""
+    """The place of a run in a results folder. Without folds, `fold` is `-`; the seed of a vote is `1+2+3`."""
 
     setting: str
     model: str
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run, or the vote of several seeds (`1+2+3`); accuracies in percent. A row of measured.tsv."""
+    """A row of measured.tsv: a finished run, or the vote of several seeds (`1+2+3`). Accuracies are in percent."""
 
     setting: str
     model: str
@@ -37,13 +37,13 @@ class Run:
     fold: str
     seed: str
     epochs: Optional[int]
-    minutes: Optional[float]  # by the clock
+    minutes: Optional[float]  # wall-clock time
     cpu_minutes: Optional[float]
     dev_greedy: Optional[float]
     test_greedy: Optional[float]
     dev_beam4: Optional[float]
     test_beam4: Optional[float]
-    engine: str  # a vote has those of its members, `dynet+native`, or `-` if unknown
+    engine: str  # for a vote, the engines of its members: `dynet+native`, or `-` if unknown
     commit: str
 
     @property
@@ -70,14 +70,14 @@ class Run:
 
 
 def members_of(table: PaperTable, run: Run) -> list[Place]:
-    """The places of the single models in a vote (or, in a vote of the best, of its candidates); a single model is
+    """The places of the single models in a vote (for a vote of the best models, of all candidates); a single model is
     its own member."""
     return [run.place._replace(model=model, seed=seed)
             for model in table.trained(run.setting, run.model) for seed in run.seeds]
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items by a key they share, in their order."""
+    """The items grouped by key, in their original order."""
     groups: dict[Key, list[Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -85,7 +85,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
 
 
 def in_order(table: PaperTable) -> Callable[[Run], tuple]:
-    """A sort key: runs in the order of the facts."""
+    """A sort key that puts runs in the order of the table's facts."""
     settings, languages = table.settings, list(table.languages)
     models = [system.model for system in table.systems]
 

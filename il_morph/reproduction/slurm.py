@@ -1,7 +1,7 @@
 """The jobs of a table on a cluster with Slurm: one array for the runs, and a job after it for ensembles and table.
 
-Slurm's jobs come back here: this module with the arguments `work LIST` does the share of one task of the array, with
-`finish LIST` the rest. LIST is a JSON file with all there is to know.
+Slurm's jobs run this module: with the arguments `work LIST` it does the share of one task of the array, with
+`finish LIST` it makes ensembles and table. LIST is a JSON file with everything that the jobs need.
 """
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from il_morph.runs.processes import environment, make_folder, python, train_in_o
 from il_morph.runs.spec import Job, Task
 
 TASK = "SLURM_ARRAY_TASK_ID"
-DEFAULT_MAX_ARRAY_SIZE = 1001  # Slurm's own
+DEFAULT_MAX_ARRAY_SIZE = 1001  # Slurm's default
 
 
 @dataclass(frozen=True)
 class JobList:
-    """What Slurm's jobs have to know."""
+    """The data that Slurm's jobs need, kept in a JSON file."""
 
     table: str
     data: str
@@ -55,7 +55,7 @@ class JobList:
 
 def submit(table: str, data: Path, results: ResultsTree, jobs: Sequence[Job], at_a_time: Optional[int],
            options: Sequence[str]) -> int:
-    """Submit the array and the job after it; the exit code of the sbatch that fails."""
+    """Submit the array and the job after it. Return 0, or the exit code of the sbatch that fails."""
     if shutil.which("sbatch") is None:
         raise InputError("--slurm needs sbatch, the command of Slurm, and it is not here")
     make_folder(results.slurm)
@@ -91,7 +91,7 @@ def max_array_size() -> int:
 
 
 def work(path: str) -> int:
-    """The share of this array task: one job after the other."""
+    """Do the share of this array task, one job after the other."""
     jobs = JobList.load(path)
     task = os.environ.get(TASK, "")
     if not task.isdecimal():
@@ -100,7 +100,7 @@ def work(path: str) -> int:
 
 
 def finish(path: str) -> int:
-    """Tell what is not finished, then ensembles and table."""
+    """Report the jobs that are not finished, then make ensembles and table."""
     jobs = JobList.load(path)
     missing = [task for task in map(first_unfinished, jobs.jobs) if task]
     for task in missing:
@@ -110,7 +110,7 @@ def finish(path: str) -> int:
 
 
 def _fails(job: Job) -> bool:
-    """Train; a job that cannot even start must not keep the others from their turn."""
+    """Train, and return whether that fails. A job that cannot even start must not stop the jobs after it."""
     try:
         return train_in_order(job) != 0
     except InputError as error:
@@ -119,18 +119,18 @@ def _fails(job: Job) -> bool:
 
 
 def _sbatch(options: Sequence[str], script: str) -> subprocess.CompletedProcess:
-    """What sbatch says against it goes to the standard error."""
+    """Run sbatch. Its error messages go to standard error."""
     return subprocess.run(["sbatch", *options, "--output=/dev/null", f"--wrap={script}"], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, encoding="utf-8", errors="replace", env=environment())
 
 
 def _number(submitted: subprocess.CompletedProcess) -> str:
-    """Of `--parsable`: the number of the job, and perhaps the name of the cluster."""
+    """The job number from the output of `sbatch --parsable`, which may add the name of the cluster."""
     return submitted.stdout.strip().split(";")[0]
 
 
 def _script(what: str, path: Path, output: str) -> str:
-    """A command for any /bin/sh. It writes its output itself: in sbatch's --output some characters mean something."""
+    """A command for any /bin/sh. It redirects its own output: sbatch's --output gives some characters a meaning."""
     command = shlex.join(python(__spec__.name, what, str(path)))
     return f"exec {command} >>{shlex.quote(str(path.parent))}/{output} 2>&1"
 

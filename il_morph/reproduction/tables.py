@@ -50,7 +50,7 @@ def table_blocks(table: PaperTable, published: Published, runs: Sequence[Run]) -
 
 def _lines(table: PaperTable, figures: Sequence[LanguageFigure], columns: Iterable[str],
            empty: bool = False) -> list[TableLine]:
-    """A line for each model and column; `empty`: also where the model has no runs."""
+    """A line for each model and column; with `empty`, also where the model has no runs."""
     models = dict.fromkeys(each.model for each in figures)
     found = [table_line(table, figures, model, column) for model in models for column in columns]
     return [figures for figures in found if empty or figures.reported or figures.singles]
@@ -115,7 +115,7 @@ def _single_cells(table: PaperTable, line: TableLine) -> list[str]:
 
 
 def _other_grid(table: PaperTable, lines: Sequence[TableLine], judged: Sequence[Variant]) -> Grid:
-    """Systems that are not in the paper; variants of a model beside the model on the same languages."""
+    """The systems that are not in the paper; a variant is compared with its base model on the same languages."""
     kept = [name != PUBLISHED_SINGLES for name in _single_header(table)]
     header = ["system", WORDS[table.report], "languages", *compress(_single_header(table), kept), "variant of",
               "languages of both", "without", "with it", "difference", "noise"]
@@ -129,7 +129,7 @@ def _other_grid(table: PaperTable, lines: Sequence[TableLine], judged: Sequence[
 
 
 def _variant_of(line: TableLine, found: dict[tuple[str, str], Variant]) -> Optional[Variant]:
-    """A variant is judged by single models, so it has some."""
+    """The variant on a line, if the line has single models: variants are judged by them."""
     return found.get((line.singles.figures[0].setting, line.model)) if line.singles else None
 
 
@@ -192,7 +192,7 @@ def _engine_counts(mean: MeanFigure) -> list[str]:
     return [f"{engine}: {engines.count(engine)}" for engine in sorted(set(engines))]
 
 
-# For machines
+# Machine-readable tables
 
 
 LONG_HEADER = ["source", "column", "system", "model", "kind", "figure", "published", "difference", "standard_error",
@@ -238,8 +238,8 @@ def _long_reported(reported: MeanFigure) -> dict[str, str]:
 
 
 def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) -> list[Block]:
-    """A line for each system: the figure that the paper reports (votes, or means over folds and seeds), or else
-    single models if such were published."""
+    """A line for each system: the figure that the paper reports (votes, or means over folds and seeds), or else the
+    single models, if figures for single models were published."""
     rows, waiting, other_folds = [], [], False
     for table, published, runs in tables:
         inside, _ = _split(table, _lines(table, language_figures(table, published, scored(runs)), table.summaries))

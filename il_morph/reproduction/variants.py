@@ -15,7 +15,7 @@ Cells = dict[tuple[str, str], list[float]]  # language and fold -> accuracies of
 
 
 class Variant(NamedTuple):
-    """A changed model and its base: means over languages of means over seeds."""
+    """A variant and its base model: means over languages (and folds) of means over seeds."""
 
     setting: str
     model: str
