@@ -12,13 +12,13 @@
     il_morph.suggest(m, pairs, n=50)                  # which of them to ask next
     il_morph.Transducer(epochs=20).fit(X, y)          # in the style of scikit-learn
 
-Bad input is an `il_morph.InputError` that says what, where and what to do.
+Bad input raises an `il_morph.InputError` that says what is wrong, where, and what to do.
 """
 from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False  # to import this module imports next to nothing: the command is interrupted without a traceback
+TYPE_CHECKING = False  # importing this module imports next to nothing, so that Ctrl-C at start-up leaves no traceback
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, NoReturn, Optional, Union
@@ -53,7 +53,7 @@ def load(*paths: Union[PathLike, Sequence[PathLike]], combine: str = "vote") -> 
     """Load a trained model: `il_morph.load("results").predict([("walk", "V;PST")])`.
 
     A path is a model file, the results folder of a training, or a folder with a results folder for each seed.
-    Several models answer as one: `combine="vote"` takes the output that most of them have (a tie goes to the first),
+    Several models answer as one: `combine="vote"` takes the most frequent output (a tie goes to the first model),
     `"average"` searches with the mean of their probabilities at each step.
     """
     from il_morph.model.combination import load_predictor
@@ -105,11 +105,11 @@ def train(train: PathLike, dev: Optional[PathLike], results: PathLike, model: Op
           **others: NoReturn) -> AnyPredictor:
     """Train a model as `il-morph train` does, and load it. Without `dev` (None) the training file is split.
 
-    Arguments are called like the flags, with `_` for `-`, and `il-morph train --help` explains them. What is None is
-    left to `model`, a preset (CA-R if not given), or to its default. `pos_emb=False` is --no-pos-emb, `aligner="cls"`
-    is --align-cls. `seeds="1-5"`, or a list or range of them, gives several models that vote, `jobs` at a time;
-    `folds=5`, with `dev=None`, one for each part of the file (cross-validation).
-    Bars and log lines are shown as the command shows them; with `verbose=False` there are none.
+    Arguments have the names of the flags, with `_` for `-`; `il-morph train --help` explains them. None leaves a
+    setting to the preset in `model` (CA-R by default) or to its own default. `pos_emb=False` is --no-pos-emb,
+    `aligner="cls"` is --align-cls. `seeds="1-5"`, or a list or range of seeds, trains several models that vote, `jobs`
+    at a time; `folds=5`, with `dev=None`, trains one model for each part of the file (cross-validation).
+    Progress bars and log lines appear as they do for the command; `verbose=False` turns them off.
     """
     asked = {**locals(), **others}
     from il_morph.runs.python import messages_in_python, shown, train_as_asked
@@ -139,10 +139,10 @@ def explain(model: AnyPredictor, input: str, features: str = "", gold: Optional[
 
 
 def suggest(model: AnyPredictor, pool: Iterable[Item], n: int = 50, beam_width: int = 4) -> list[Suggestion]:
-    """The n of these (input, features) to ask next, as `il-morph suggest` chooses them.
+    """The n (input, features) pairs of `pool` to ask about next, as `il-morph suggest` chooses them.
 
-    They are those that the model is least sure of, spread over features and inputs; each has the model's `output` and
-    its `probability`.
+    The model is least sure of these pairs; they are spread over features and inputs. Each comes with the model's
+    `output` and its `probability`.
     """
     from il_morph.errors import InputError
     from il_morph.model.predictor import AnyPredictor, refuse_width
@@ -156,9 +156,9 @@ def suggest(model: AnyPredictor, pool: Iterable[Item], n: int = 50, beam_width: 
 
 
 def predict_conllu(model: AnyPredictor, content: str, lexicon: Optional[str] = None, beam_width: int = 4) -> str:
-    """CoNLL-U, as a string, with the lemmas (or forms) of a model that was trained on a treebank.
+    """Fill CoNLL-U, given as a string, with the lemmas (or forms) of a model that was trained on a treebank.
 
-    It is what `il-morph predict` writes. `lexicon` is `"off"`, `"unanimous"` or `"frequent"`.
+    The result is what `il-morph predict` writes. `lexicon` is `"off"`, `"unanimous"` or `"frequent"`.
     """
     from il_morph.errors import InputError
     from il_morph.model.answers import chosen_rule
@@ -182,10 +182,10 @@ def evaluate(gold: Union[PathLike, Iterable[Any]], predictions: Union[PathLike, 
              columns: Optional[str] = None, output_separator: str = "", boundary: str = "") -> Scores:
     """Score predictions against gold data, line by line: accuracy in percent, mean Levenshtein distance and so on.
 
-    Each is a file or a list of outputs; gold data may also be a table, or a list of triples (input, features, output).
-    `columns`, as in `"input,features,output"`, says what is not recognised in a file. With `output_separator=" "`
-    distances count the symbols that it separates, and there are error rates of words and symbols. With
-    `boundary=" @@"` there are precision, recall and F1 of the segments between boundaries.
+    Both are files or lists of outputs; gold data may also be a table, or a list of triples (input, features, output).
+    `columns`, as in `"input,features,output"`, names the columns of a file if they are not recognised. With
+    `output_separator=" "` distances count the symbols between separators, and the scores include word and symbol error
+    rates. With `boundary=" @@"` they include precision, recall and F1 of the segments between boundaries.
     """
     from il_morph.data.formats import ReadOptions, read_data
     from il_morph.data.read_options import named_columns, symbol_separators

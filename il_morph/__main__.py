@@ -1,11 +1,11 @@
-"""The command `il-morph`, which is `python -m il_morph`, too."""
+"""The entry point of the command `il-morph` and of `python -m il_morph`."""
 from __future__ import annotations
 
 import sys
 
 
 def run() -> int:
-    """Whoever presses Ctrl-C while modules are still being loaded wants no traceback either."""
+    """Run the command. Imports happen inside the `try`, so that Ctrl-C while they load leaves no traceback either."""
     try:
         from il_morph.limits import require_libraries
 

@@ -1,4 +1,4 @@
-"""Progress bars: only on a terminal or in a notebook, gone when done."""
+"""Progress bars, shown only on a terminal or in a notebook, and removed when done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Optional
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-_hidden = False  # whether Python has asked for silence
+_hidden = False  # set while a caller in Python wants no bars
 
 EPOCHS = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of at most {total_fmt} [{elapsed}, at most {remaining} left" \
          "{postfix}]"
@@ -23,7 +23,7 @@ def are_hidden() -> bool:
 
 @contextmanager
 def hidden() -> Iterator[None]:
-    """No bars meanwhile."""
+    """Hide all bars inside this context."""
     global _hidden
     before, _hidden = _hidden, True
     try:
@@ -33,13 +33,13 @@ def hidden() -> Iterator[None]:
 
 
 def in_notebook() -> bool:
-    """Does this run in a notebook, whose streams are no terminals but which has bars of its own?"""
+    """Does this run in a notebook? Its streams are no terminals, but it can display bars of its own."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
 
 
 def make(*args: object, **kwargs: object) -> tqdm:
-    """A bar where it can be seen."""
+    """A bar, disabled where nobody would see it."""
     if in_notebook():
         from tqdm.auto import tqdm as auto
 
@@ -52,17 +52,17 @@ def bar(items: Iterable, what: str, unit: str = "sample") -> tqdm:
 
 
 def meter(total: Optional[int], what: str, unit: str = "sample", done: int = 0) -> tqdm:
-    """A bar that is moved by its `update`, from where it is already."""
+    """A bar that starts at `done` and is moved by its `update`."""
     return make(total=total, initial=done, desc=what, unit=unit)
 
 
 @contextmanager
 def epochs_bar(total: int, done: int) -> Iterator[tqdm]:
-    """A bar over all epochs, above that of the current one; what is logged meanwhile appears above both."""
+    """A bar over all epochs, above the bar of the current epoch; log lines appear above both."""
     with make(total=total, initial=done, desc="epochs", bar_format=EPOCHS) as moved:
         if moved.disable or in_notebook():
             yield moved
         else:
-            own = logging.getLogger(__name__.split(".")[0])  # has a handler where Python has asked for the lines
+            own = logging.getLogger(__name__.split(".")[0])  # has a handler if `runs.python.shown` has added one
             with logging_redirect_tqdm([own] if own.handlers else None):
                 yield moved

@@ -1,4 +1,4 @@
-"""The error that is the user's to mend."""
+"""The error for mistakes that the user can fix."""
 from __future__ import annotations
 
 import re
@@ -10,12 +10,12 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line 
 
 
 def printable(text: str) -> str:
-    """A text in which control characters are escaped: what comes from data must not steer a terminal."""
+    """Escape the control characters of a text: data must not control the terminal."""
     return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 class InputError(Exception):
-    """Something the user gave is wrong: the message says what, where, and what to do."""
+    """An error in what the user gave: the message says what is wrong, where, and what to do."""
 
     def __init__(self, message: str):
         super().__init__(printable(message))
@@ -23,7 +23,7 @@ class InputError(Exception):
 
 @contextmanager
 def errors_for_people(program: str) -> Iterator[None]:
-    """A script that ends with the message of an InputError and exit code 2."""
+    """End a script on an InputError: print its message and exit with code 2."""
     try:
         yield
     except InputError as error:

@@ -1,8 +1,8 @@
-"""Reading and writing whole files, with errors for people.
+"""Read and write whole files, with readable errors.
 
-There are two kinds of paths. What the user names may be a link, a pipe or a device: `read_bytes`, `write_output`. What
-we name ourselves, the files of a results folder above all, is a regular file, whatever somebody has put there:
-`read_regular`, `write_atomically`, `open_own`.
+There are two kinds of paths. A path that the user names may be a link, a pipe or a device: `read_bytes`,
+`write_output`. A path that we name ourselves, above all in a results folder, must be a regular file, whatever somebody
+has put there: `read_regular`, `write_atomically`, `open_own`.
 """
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def read_regular(path: PathLike, largest: int = LARGEST_RECORD) -> bytes:
-    """The content of a regular file of limited size. A pipe is not waited for, a device is not read."""
+    """The content of a regular file of limited size. Never waits for a pipe or reads a device."""
     with _failures_of("read", path):
         descriptor = os.open(path, _READ)
         with os.fdopen(descriptor, "rb") as stream:
@@ -54,7 +54,7 @@ def read_regular(path: PathLike, largest: int = LARGEST_RECORD) -> bytes:
 
 
 def open_own(path: PathLike, flags: int) -> int:
-    """A descriptor of a file of ours to write to; an OSError for a link to another file, soft or hard, or a pipe."""
+    """Open one of our own files for writing; an OSError for a link (soft or hard), a pipe or a device."""
     complaint = f"{os.path.basename(path)} is a link, a pipe or a device; delete it"
     try:
         descriptor = os.open(path, flags | _OWN, 0o666)
@@ -68,9 +68,9 @@ def open_own(path: PathLike, flags: int) -> int:
 
 
 def write_atomically(path: PathLike, content: Union[str, bytes], durable: bool = True) -> None:
-    """Write a whole file or nothing: a temporary neighbour is renamed to `path`. A link of that name is replaced.
+    """Write a whole file or nothing: a temporary file beside `path` is renamed to it. A link at `path` is replaced.
 
-    It is on the disk before it gets its name, unless it need not be durable.
+    With `durable`, the content is on the disk before the file gets its name.
     """
     with written_atomically(path, durable) as stream:
         stream.write(_encoded(content))
@@ -78,7 +78,7 @@ def write_atomically(path: PathLike, content: Union[str, bytes], durable: bool =
 
 @contextmanager
 def written_atomically(path: PathLike, durable: bool = True) -> Iterator[BinaryIO]:
-    """The same, bit by bit: the file gets its name at the end, or never if something fails before."""
+    """Like `write_atomically`, but yields a stream: the file gets its name at the end, or never if something fails."""
     with _failures_of("write", path), _temporary(Path(path), durable) as stream:
         yield stream
 
@@ -91,7 +91,7 @@ def write_output(path: PathLike, content: Union[str, bytes]) -> None:
 
 @contextmanager
 def written_output(path: PathLike) -> Iterator[BinaryIO]:
-    """The same, bit by bit. A link is followed; a device or a pipe must not be replaced by a file."""
+    """Like `write_output`, but yields a stream. Follows a link; never replaces a device or a pipe by a file."""
     if not _is_stream(path):
         with _failures_of("write", path), _temporary(Path(os.path.realpath(path)), durable=True) as stream:
             yield stream
@@ -101,13 +101,13 @@ def written_output(path: PathLike) -> Iterator[BinaryIO]:
 
 
 def refuse_to_overwrite(path: PathLike, force: bool = False) -> None:
-    """An existing regular file is only overwritten when asked to."""
+    """Refuse to overwrite an existing regular file unless `force` is set."""
     if os.path.isfile(path) and not force and not _is_stream(path):
         raise InputError(f"{path} exists already; choose another name, or overwrite it with --force")
 
 
 def _encoded(content: Union[str, bytes]) -> bytes:
-    return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content  # names may be no UTF-8
+    return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content  # for non-UTF-8 names
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def _failures_of(what: str, path: PathLike) -> Iterator[None]:
 
 
 def _is_stream(path: PathLike) -> bool:
-    """A device, a pipe, or one of the process's own streams under its name in /dev, whatever it leads to."""
+    """Is it a device, a pipe, or a stream of this process under its name in /dev or /proc, whatever that leads to?"""
     mode = _mode(path)
     if mode is None or stat.S_ISDIR(mode):
         return False
@@ -135,7 +135,7 @@ def _mode(path: PathLike, follow: bool = True) -> Optional[int]:
 
 @contextmanager
 def _temporary(target: Path, durable: bool) -> Iterator[BinaryIO]:
-    """A file beside the target that takes its place in the end. A regular file that is replaced keeps its mode."""
+    """A file beside the target that replaces it at the end. The mode of a regular file that is replaced is kept."""
     _remove_leftovers(target)
     temporary, descriptor = _create_temporary(target)
     try:
@@ -147,7 +147,7 @@ def _temporary(target: Path, durable: bool) -> Iterator[BinaryIO]:
             stream.flush()
             if durable:
                 os.fsync(descriptor)
-            if fcntl is not None:  # the name is ours until the file has another
+            if fcntl is not None:  # before the file is closed: its lock protects the temporary name
                 os.replace(temporary, target)
         if fcntl is None:  # Windows does not rename an open file
             os.replace(temporary, target)
@@ -158,17 +158,17 @@ def _temporary(target: Path, durable: bool) -> Iterator[BinaryIO]:
 
 
 def _create_temporary(target: Path) -> tuple[Path, int]:
-    """Nobody can guess the name or have put a link there. It is locked, so nobody takes it for a leftover."""
+    """Create a locked file. Its name cannot be guessed, so no link is there; its lock shows that it is no leftover."""
     while True:
         path = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         if _lock(descriptor) is not False and os.fstat(descriptor).st_nlink:
             return path, descriptor
-        os.close(descriptor)  # somebody has just taken it for a leftover
+        os.close(descriptor)  # another process has just taken it for a leftover
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Temporary files of processes that were killed while they wrote the same target: nobody has locked them."""
+    """Remove temporary files of processes that were killed while writing the same target: nobody holds their locks."""
     if fcntl is None:
         return
     name = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{16}\.tmp")
@@ -188,7 +188,7 @@ def _remove_leftover(path: str) -> None:
 
 
 def _lock(descriptor: int) -> Optional[bool]:
-    """Is the file ours alone now? None: there are no locks here."""
+    """Try to lock a file: True if this process has the lock now, None if there are no locks here."""
     if fcntl is None:
         return None
     try:

@@ -1,16 +1,16 @@
-"""What to do where the memory of a process is limited (`ulimit -v`, a job's limit): see first, and say.
+"""Check that there is enough memory where the memory of a process is limited (`ulimit -v`, the limit of a job).
 
-Libraries end the process without a word of ours when they get no memory, NumPy's OpenBLAS among them.
+Libraries that get no memory, such as NumPy's OpenBLAS, end the process before we can report an error.
 """
 from __future__ import annotations
 
 import mmap
 
 MEGABYTE = 2**20
-LIBRARIES = 160 * MEGABYTE  # what NumPy and its OpenBLAS take when they are imported, at least
-PRODUCTS = 48 * MEGABYTE  # what OpenBLAS takes for its first large product, at least
-COMPILER = 448 * MEGABYTE  # what Numba takes with all that it compiles, and some to work with
-PRODUCT_SIZE = 512  # of a product that is large
+LIBRARIES = 160 * MEGABYTE  # the least that NumPy and its OpenBLAS take when they are imported
+PRODUCTS = 48 * MEGABYTE  # the least that OpenBLAS takes for its first large product
+COMPILER = 448 * MEGABYTE  # what Numba and all that it compiles take, plus some to work with
+PRODUCT_SIZE = 512  # rows and columns of matrices whose product is large
 
 
 def is_limited() -> bool:
@@ -22,7 +22,7 @@ def is_limited() -> bool:
 
 
 def require(size: int) -> None:
-    """A MemoryError unless there is so much."""
+    """Raise a MemoryError unless this many bytes are available."""
     try:
         mmap.mmap(-1, size).close()
     except OSError as error:
@@ -30,19 +30,19 @@ def require(size: int) -> None:
 
 
 def require_libraries() -> None:
-    """Before NumPy is imported."""
+    """To be called before NumPy is imported."""
     if is_limited():
         require(LIBRARIES)
 
 
 def require_compiler() -> None:
-    """Before Numba is imported."""
+    """To be called before Numba is imported."""
     if is_limited():
         require(COMPILER)
 
 
 def require_products() -> None:
-    """After NumPy was imported: let OpenBLAS take its memory now, while nothing is half-written."""
+    """To be called after NumPy is imported: lets OpenBLAS take its memory now, while nothing is half-written."""
     if is_limited():
         require(PRODUCTS)
         import numpy as np

@@ -1,4 +1,4 @@
-"""Where results are: the one place that knows the names of the files of a run, and the folders of a table's runs."""
+"""Where results are: the only module with the file names of a run and the folder names of a table's runs."""
 from __future__ import annotations
 
 import re
@@ -14,12 +14,12 @@ _LEFTOVER = re.compile(rf"\.({_OUTCOME.pattern}|{_COURSE.pattern}|commit)\.[^.]+
 
 
 def search_name(width: int) -> str:
-    """What a search is called in the names of files and scores: `greedy`, `beam4`."""
+    """The name of a search in file names and scores: `greedy`, `beam4`."""
     return f"beam{width}" if width > 1 else GREEDY
 
 
 class RunFolder:
-    """The folder of one run of `il-morph train`. `f.stats` is written last: it says that the run is finished."""
+    """The folder of one run of `il-morph train`. `f.stats` is written last and marks the run as finished."""
 
     def __init__(self, path: PathLike):
         self.path = Path(path)
@@ -38,31 +38,31 @@ class RunFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """From which an interrupted training goes on, if its engine can."""
+        """The checkpoint from which an interrupted training goes on, if its engine can."""
         return self.path / "f.checkpoint"
 
     @property
     def commit(self) -> Path:
-        """The commit of il-morph that the run was made with, for runs of a table."""
+        """The commit of il-morph that made the run, for runs of a table, of seeds or of folds."""
         return self.path / "commit"
 
     @property
     def train_log(self) -> Path:
-        """What `il-morph train` said, for runs of a table."""
+        """The output of `il-morph train`, for runs of a table, of seeds or of folds."""
         return self.path / "train.log"
 
     @property
     def lock(self) -> Path:
-        """Locked by the process that trains here; the file says who that is."""
+        """Locked by the process that trains here; the file names that process."""
         return self.path / "lock"
 
     @property
     def lock_of_version_2(self) -> Path:
-        """Locked while `il-morph train` of version 2 is at work here."""
+        """Locked while `il-morph train` of version 2 runs here."""
         return self.path / ".training"
 
     def predictions(self, name: str) -> Path:
-        """Of `greedy.dev`, `beam4.test` and so on."""
+        """The predictions named `greedy.dev`, `beam4.test` and so on."""
         return self.path / f"f.{name}.predictions"
 
     def evaluation(self, name: str) -> Path:
@@ -74,24 +74,24 @@ class RunFolder:
 
     @property
     def seeds_identity(self) -> Path:
-        """Which training the seeds below are of."""
+        """Identifies the training that the seeds below belong to."""
         return self.path / "seeds.json"
 
     def summary(self, ending: str) -> Path:
-        """How the seeds below have done: `summary.txt` for people, `summary.json` for programs."""
+        """The scores of the seeds below: `summary.txt` for people, `summary.json` for programs."""
         return self.path / f"summary.{ending}"
 
     def seeds(self) -> list[RunFolder]:
-        """The folders of runs below, named after their seeds as by `il-morph train --seeds`, in order."""
+        """The folders of runs below, which `il-morph train --seeds` names after their seeds, in order."""
         names = [path.name for path in self.path.glob("*") if path.name.isascii() and path.name.isdecimal()]
         return [RunFolder(self.path / name) for name in sorted(names, key=int)]
 
     def outcome(self) -> list[Path]:
-        """What a finished run leaves behind besides model and log."""
+        """The files that a finished run leaves behind besides model and log."""
         return self._files(_OUTCOME)
 
     def remains(self) -> list[Path]:
-        """All that a training has written here, finished or not, temporary files of a killed one included."""
+        """All files that a training has written here, finished or not, including temporary files of a killed one."""
         return [*self.outcome(), *self._files(_COURSE), *self.leftovers()]
 
     def leftovers(self) -> list[Path]:
@@ -138,5 +138,5 @@ class ResultsTree:
 
     @property
     def slurm(self) -> Path:
-        """Lists of jobs and what the jobs said."""
+        """Lists of jobs, and the output of the jobs."""
         return self.root / "slurm"

@@ -1,4 +1,4 @@
-"""Values as users give them, text or Python's own: converted, or an error that names the flag and what it takes."""
+"""Convert values that users give as text or as Python objects; errors name the flag and what it takes."""
 from __future__ import annotations
 
 import math
@@ -44,21 +44,21 @@ def choice(flag: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def switch(name: str, value: Any) -> bool:
-    """On or off: only Python can give something else."""
+    """True or False: only callers in Python can give anything else."""
     if not isinstance(value, bool):
         raise bad_value(name, value, "True or False")
     return value
 
 
 def text(name: str, value: Any) -> str:
-    """Only Python can give something else."""
+    """A string: only callers in Python can give anything else."""
     if not isinstance(value, str):
         raise bad_value(name, value, "a string")
     return value
 
 
 def path_of(name: str, path: Any) -> str:
-    """A path that a script left empty is none, and not one that was left out."""
+    """The path as a string. A path that a script left empty is an error, not a path that was left out."""
     found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(found, str):
         raise InputError(f"{name} takes a path, not {type(path).__name__}")
@@ -68,7 +68,8 @@ def path_of(name: str, path: Any) -> str:
 
 
 def items_of(name: str, values: Any) -> list:
-    """What a list, a tuple or a generator gives. A string, a mapping, a set or a table would give something else."""
+    """The items of a list, a tuple or a generator. Refuses a string, a mapping, a set or a table:
+    iterating over them would give something else."""
     others = (str, bytes, bytearray, Mapping, set, frozenset)
     if isinstance(values, others) or hasattr(values, "columns") or not isinstance(values, Iterable):
         raise InputError(f"{name} takes a list, not {type(values).__name__}")

@@ -1,4 +1,4 @@
-"""What looks wrong in data files, with the lines where it is. Nothing is changed."""
+"""Find what looks wrong in data files, and in which lines. Nothing is changed."""
 from __future__ import annotations
 
 import statistics
@@ -23,14 +23,14 @@ from il_morph.data.spelling import (
 
 MOST_SHOWN = 8  # lines in a list
 MOST_OF_A_KIND = 20  # findings in a list for people
-RARE, FREQUENT = 2, 10  # how often a misspelt feature comes, and the right one
-LONG, TIMES_LONGER = 40, 4  # characters of a very long word, and how much longer it is than most
+RARE, FREQUENT = 2, 10  # a misspelt feature occurs at most, the right one at least, this often
+LONG, TIMES_LONGER = 40, 4  # a very long word has this many characters, and this many times the median
 ONE_SCRIPT = {"HIRAGANA": "JAPANESE", "KATAKANA": "JAPANESE", "CJK": "JAPANESE", "KATAKANA-HIRAGANA": "JAPANESE"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind of thing in one file: what it is, in how many lines, and examples."""
+    """One kind of problem in one file: its lines, and a description with examples."""
 
     kind: str
     file: str
@@ -51,7 +51,7 @@ class Finding:
 
 
 def check_file(data: Data) -> list[Finding]:
-    """What one file shows. Running text repeats itself, so treebanks are checked for their spelling only."""
+    """The findings in one file. Running text repeats itself, so treebanks are checked for spelling only."""
     in_lists = not isinstance(data.format, Treebank)
     found: list[Finding] = []
     for kind, find in FINDERS.items():
@@ -62,7 +62,7 @@ def check_file(data: Data) -> list[Finding]:
 
 
 def check_together(first: Data, other: Data) -> list[Finding]:
-    """What a file has in common with the training data, and what is new in it."""
+    """Findings about what a file shares with the training data, and what is new in it."""
     if isinstance(first.format, Treebank) or isinstance(other.format, Treebank):
         return []
     known: dict[tuple[str, str], set] = defaultdict(set)
@@ -98,7 +98,7 @@ def _new_features(first: Data, other: Data) -> Iterator[Finding]:
                       f"not in {first.name}: {examples([*map(repr, features)])}")
 
 
-Found = Iterator[tuple[list[int], str]]  # the places of the samples, and what is there
+Found = Iterator[tuple[list[int], str]]  # the indices of the samples, and what is wrong
 
 
 def duplicates(data: Data) -> Found:
@@ -172,7 +172,7 @@ def single_characters(data: Data) -> Found:
 
 
 def mixed_scripts(data: Data) -> Found:
-    """Words with letters of two scripts, as with a Cyrillic а among Latin letters."""
+    """Words with letters of two scripts, such as a Cyrillic а among Latin letters."""
     found = {index: scripts for index, sample in enumerate(data.samples)
              for scripts in (scripts_of(sample.input) | scripts_of(sample.output or ""),) if len(scripts) > 1}
     if found:
@@ -209,7 +209,7 @@ def spelling(data: Data) -> Found:
              warning_about_quotes(data.name, data.samples): is_quoted,
              warning_about_letters(data.name, data.letters): data.letters.is_rare_in}
     for warning in data.warnings() + warnings_about_separators(data):
-        test = tests.get(warning, lambda text: False)  # others name their line
+        test = tests.get(warning, lambda text: False)  # other warnings name their line
         yield [index for index, sample in enumerate(data.samples)
                if any(map(test, (sample.input, sample.tag, sample.output or "")))], warning
 
@@ -219,7 +219,7 @@ FINDERS: dict[str, Callable[[Data], Found]] = {
     "features in another order": feature_order, "misspelt features": feature_spelling,
     "first features": first_features, "empty fields": empty_fields, "mixed scripts": mixed_scripts,
     "rare characters": single_characters, "long lines": long_lines, "spelling": spelling}
-OF_RUNNING_TEXT = {"mixed scripts", "spelling"}  # treebanks are read as different words
+OF_RUNNING_TEXT = {"mixed scripts", "spelling"}  # the only checks of treebanks, which are read as distinct words
 WORTH_SAYING = ("contradictions", "duplicates", "features in another case", "features in another order",
                 "misspelt features", "first features", "shared lines", "mixed scripts")
 
@@ -230,7 +230,7 @@ def check_all(files: Sequence[Data]) -> list[list[Finding]]:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """The findings that a training should not start without, in a line: `contradictions (2 lines), …`."""
+    """One line with the findings to be known before a training: `contradictions (2 lines), …`."""
     lines: dict[str, set] = defaultdict(set)
     for finding in findings:
         lines[finding.kind] |= {(finding.file, line) for line in finding.lines}
@@ -239,7 +239,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def listed(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings for people: of each kind the first ones, and how many more there are."""
+    """The findings to show to people: the first ones of each kind, and the number of the rest."""
     shown: list[Finding] = []
     for kind in dict.fromkeys(finding.kind for finding in findings):
         same = [finding for finding in findings if finding.kind == kind]
@@ -272,7 +272,7 @@ def _bundles(data: Data) -> list[tuple[str, ...]]:
 
 
 def _places(items: Iterable[Any], key: Callable[[Any], Hashable]) -> dict[Any, list[int]]:
-    """Where the items of each key are."""
+    """The indices of the items with each key."""
     places: dict[Any, list[int]] = defaultdict(list)
     for index, item in enumerate(items):
         places[key(item)].append(index)

@@ -1,7 +1,7 @@
 """CoNLL-U, the format of Universal Dependencies: ten columns, comments, a blank line after each sentence.
 
 A word is a sample: FORM, its features and LEMMA. Ranges (`1-2`), empty nodes (`1.1`), comments and blank lines are
-kept for writing and otherwise passed over.
+kept for writing and otherwise ignored.
 """
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SENTENCE = re.compile(r"#\s*sent_id\s*=\s*(.*\S)")
 
 
 def is_conllu(lines: Iterable[str]) -> bool:
-    """Does the first line that is no comment have ten columns and the ID of a first word? After a comment four columns
-    are enough: the error will say that some are missing."""
+    """Does the first line that is not a comment have ten columns and the ID of a first word? After a comment, four
+    columns are enough: a later error says that some are missing."""
     commented = False
     for line in lines:
         if line.startswith("#"):
@@ -44,7 +44,7 @@ def is_conllu(lines: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class Word:
-    """A line of a word: its index in the block, and its columns."""
+    """The line of a word: its index in the block, and its columns."""
 
     index: int
     fields: list[str]
@@ -52,18 +52,18 @@ class Word:
 
 @dataclass(frozen=True)
 class ConlluBlock:
-    """Whole lines of a CoNLL-U file, to be written again."""
+    """A block of whole lines of a CoNLL-U file, which can be written again."""
 
     name: str
     lines: list[str]  # without line feeds
     words: list[Word]
     start: int  # the number of the first line
-    sentences: list[tuple[int, str]]  # the index of a comment with a sent_id, and the sent_id; first what came before
-    mark: str  # a byte order mark, or nothing
+    sentences: list[tuple[int, str]]  # the index and the sent_id of comments with one; first the sentence before
+    mark: str  # a byte order mark, or empty
 
     @property
     def initial(self) -> list[bool]:
-        """Which words are the first of a sentence."""
+        """For each word, whether it is the first of a sentence."""
         return [word.fields[ID] == "1" for word in self.words]
 
     def where(self, index: int) -> str:
@@ -83,7 +83,7 @@ class ConlluBlock:
 
 
 def conllu_block(content: bytes, name: str, start: int = 1, sentence: str = "") -> ConlluBlock:
-    """The lines and words of some content that begins with this line, perhaps inside of a sentence."""
+    """Parse content whose first line has the number `start`, perhaps inside the sentence with this sent_id."""
     lines = decode(content, name, start).split("\n")
     found = [(index, SENTENCE.fullmatch(line.rstrip())) for index, line in enumerate(lines) if line.startswith("#")]
     mark = BYTE_ORDER_MARK.decode() if start == 1 and content.startswith(BYTE_ORDER_MARK) else ""
@@ -115,7 +115,7 @@ def complaint_about(fields: Sequence[str]) -> Optional[str]:
 
 
 def sample_of_word(fields: Sequence[str], fmt: Treebank) -> Sample:
-    """Input, features and output of a word, as the task has them. A LEMMA of `_` is missing, unless FORM is `_`."""
+    """The sample that the task makes of a word. A LEMMA of `_` counts as missing, unless FORM is `_`, too."""
     lemma = None if fields[LEMMA] == NOTHING != fields[FORM] else fields[LEMMA]
     tag = tag_of(fields, fmt)
     if fmt.task == INFLECT:
@@ -124,7 +124,7 @@ def sample_of_word(fields: Sequence[str], fmt: Treebank) -> Sample:
 
 
 def output_column(fmt: Treebank) -> int:
-    """The column that a model writes."""
+    """The column that a model fills in."""
     return FORM if fmt.task == INFLECT else LEMMA
 
 
@@ -153,7 +153,7 @@ def sentences_of(content: bytes) -> list[bytes]:
 
 
 def with_candidates(misc: str, candidates: Sequence[tuple[str, float]]) -> str:
-    """MISC with `LemmaCandidates=gitmek:0.9731,git:0.0202`, in the place of earlier ones."""
+    """MISC with `LemmaCandidates=gitmek:0.9731,git:0.0202`, which replaces earlier candidates."""
     listed = ",".join(f"{ENCODED.sub(encoded, text)}:{probability:.4f}" for text, probability in candidates)
     others = [each for each in misc.split("|") if each != NOTHING and not each.startswith(CANDIDATES)]
     return "|".join([*others, CANDIDATES + listed])
@@ -168,7 +168,7 @@ class WordRows(FileRows):
     """The words of a treebank as rows."""
 
     block: Optional[ConlluBlock] = None
-    indices: tuple[int, ...] = ()  # of the line of each row
+    indices: tuple[int, ...] = ()  # the index of each row's line in the block
     words: int = 0
 
     def where(self, index: int) -> str:
@@ -176,5 +176,5 @@ class WordRows(FileRows):
         return self.block.where(self.indices[index])
 
     def counted(self, number: int) -> str:
-        """`57,859 words, 14,094 different`; or all words of a file that is read in blocks."""
+        """`57,859 words, 14,094 different`; for a file that is read in blocks only the number of words."""
         return f"{self.words:,} words, {number:,} different" if number < self.words else f"{number:,} words"

@@ -22,7 +22,7 @@ class DataFormat:
     separator: Optional[str]
 
     def features(self, tag: str) -> tuple[str, ...]:
-        """The features of a tag, brackets kept whole as in `V;IMP;ACC(2,SG)`; a format without features has one
+        """The features of a tag; brackets stay whole, as in `V;IMP;ACC(2,SG)`. A format without features has one
         constant feature, the empty string."""
         if self.separator is None:
             return ("",)
@@ -43,8 +43,8 @@ class DataFormat:
         return sample
 
     def line(self, sample: Sample, output: str) -> str:
-        """The columns of a sample with this output, tab-separated, without line end. Columns that are ignored, and
-        several columns of features, are kept as they were read."""
+        """The columns of a sample with this output, tab-separated, without line end. Ignored columns, and several
+        columns of features, are kept as they were read."""
         values = {INPUT: [sample.input], OUTPUT: [output], FEATURES: [sample.tag], IGNORED: []}
         if sample.row is not None:
             columns = self.columns_of(sample.row, "the line")
@@ -95,7 +95,7 @@ FEATURE_SOURCES = {"none": (), "upos": ("UPOS",), "upos+feats": ("UPOS", "FEATS"
 
 @dataclass(frozen=True)
 class Treebank(DataFormat):
-    """The words of CoNLL-U. In files of lines, such as predictions of a training, they are columns."""
+    """The words of CoNLL-U as samples. Other files, such as the predictions of a training, have plain columns."""
 
     task: str = LEMMATIZE
     source: str = "upos+feats"  # one of FEATURE_SOURCES
@@ -110,7 +110,7 @@ class Treebank(DataFormat):
 
 
 def treebank(task: str = LEMMATIZE, source: str = "upos+feats") -> Treebank:
-    """How words of CoNLL-U are read."""
+    """The format that reads words of CoNLL-U for this task."""
     separator = "|" if FEATURE_SOURCES[source] else None
     columns = (INPUT, OUTPUT, FEATURES) if separator else (INPUT, OUTPUT)
     return Treebank(f"conllu:{task}:{source}", f"--task={task} --conllu-features={source}", columns, separator,

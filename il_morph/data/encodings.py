@@ -11,19 +11,19 @@ from typing import Optional
 from il_morph.errors import InputError
 from il_morph.files import STREAM, PathLike
 
-SPREADSHEETS = {  # by their first bytes: what they are, and what to do
+SPREADSHEETS = {  # first bytes -> what the file is, and what to do
     b"PK\x03\x04": ("a zip archive, as .xlsx and .ods files are",
                     "save a spreadsheet as CSV in UTF-8, and unpack other archives"),
     b"\xd0\xcf\x11\xe0": ("an old Office file, as .xls files are", "save the spreadsheet as CSV in UTF-8"),
 }
-COMPRESSED = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}  # and what unpacks them
-BLOCK_OF_BZIP2 = b"1AY&SY"  # after a digit; a word may begin with BZh, too
+COMPRESSED = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}  # first bytes -> the program that unpacks
+BLOCK_OF_BZIP2 = b"1AY&SY"  # after `BZh` and a digit; a word may begin with BZh, too
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 BYTE_ORDER_MARK = codecs.BOM_UTF8
 ONE_BYTE_ENCODINGS = ("WINDOWS-1252", "WINDOWS-1254", "WINDOWS-1250", "WINDOWS-1251", "WINDOWS-1257", "WINDOWS-1253",
                       "WINDOWS-1255", "WINDOWS-1256", "KOI8-R", "ISO-8859-1", "ISO-8859-2", "IBM866", "MACINTOSH")
 MOST_CANDIDATES = 4
-QUOTES = "‘’“”„‚‹›«»–—…·"  # text has them, in any encoding
+QUOTES = "‘’“”„‚‹›«»–—…·"  # normal in text, so no sign of a wrong encoding
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def split_lines(data: bytes, name: str, start: int = 1) -> list[str]:
 
 
 def _refuse_carriage_returns(lines: list[str], name: str, start: int) -> None:
-    """One at the end of a line belongs to the line end; any other would be lost at the next reading."""
+    """Refuse carriage returns except in line ends: any other would be lost at the next reading."""
     for number, line in enumerate(lines, start=start):
         if "\r" in line:
             raise InputError(f"{name}, line {number}: a carriage return is not part of the line end; remove it: "
@@ -77,7 +77,7 @@ def decode(data: bytes, name: str, start: int = 1) -> str:
 
 
 def as_utf8(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """UTF-16 with a byte order mark becomes UTF-8, which is said; everything else stays as it is."""
+    """Convert UTF-16 with a byte order mark to UTF-8, and log it; everything else stays as it is."""
     decoder: Optional[codecs.IncrementalDecoder] = None
     for number, chunk in enumerate(chunks):
         if number == 0 and chunk[:2] in UTF16_MARKS:
@@ -106,7 +106,7 @@ def _refuse_other_files(data: bytes, name: str) -> None:
 
 
 def _two_byte_encoding(data: bytes) -> Optional[str]:
-    """UTF-16 without a byte order mark has zeros beside its tabs and line feeds."""
+    """Recognise UTF-16 without a byte order mark: it has zeros beside its tabs and line feeds."""
     if b"\0" not in data:
         return None
     for encoding in ("UTF-16LE", "UTF-16BE"):
@@ -124,7 +124,7 @@ def _advice(data: bytes, name: str) -> str:
 
 
 def _is_foreign_utf8(line: bytes) -> bool:
-    """Is it UTF-8 with non-ASCII characters? Text in other encodings hardly ever looks like that."""
+    """Is the line UTF-8 with non-ASCII characters? Text in other encodings hardly ever is."""
     try:
         return not line.decode("utf-8").isascii()
     except UnicodeDecodeError:
@@ -145,7 +145,7 @@ def likely_encodings(data: bytes) -> list[tuple[str, str]]:
 
 
 def _oddities(word: str) -> int:
-    """What words seldom have: signs, capitals after the first letter, two scripts, mostly accented letters."""
+    """Count what words seldom have: signs, capitals after the first letter, two scripts, mostly accented letters."""
     letters = [character for character in word if character not in QUOTES]
     spelling = [character for character in letters if unicodedata.category(character)[0] in "LM"]
     scripts = {unicodedata.name(character, "?").split(" ")[0] for character in spelling}

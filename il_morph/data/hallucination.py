@@ -1,11 +1,11 @@
 """Hallucinated samples, fakes for short: real pairs in which characters far from every edit are redrawn.
 
-Input and output of a pair share blocks: the longest common substring, then those to the left and right of it. Inside
-a block of at least three characters, all but the characters next to an edit are redrawn from left to right, the same
-in input and output. So a fake has the features and the edits of its pair, and another stem: `walk → walked` becomes
-`salk → salked`. The next character c is drawn in proportion to P(c | the one before), times P(the next | c) if that
-one is kept. P(b | a) = (count(ab) + P(b)) / (count(a) + 1) counts inputs and outputs with boundaries. Punctuation,
-blanks, symbols and marks stay.
+Input and output of a pair share blocks: the longest common substring, then in turn the longest to its left and right.
+Inside a block of at least three characters, all but the characters next to an edit are redrawn from left to right, the
+same in input and output. So a fake has the features and the edits of its pair but another stem: `walk → walked`
+becomes `salk → salked`. Each character c is drawn in proportion to P(c | previous character), times
+P(next character | c) if the next character is kept. P(b | a) = (count(ab) + P(b)) / (count(a) + 1), with counts over
+inputs and outputs with boundaries. Punctuation, blanks, symbols and marks are never redrawn.
 """
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from il_morph.data.samples import BEGIN, END, Sample
 from il_morph.data.symbols import PLAIN, Symbols
 
 SHORTEST_BLOCK = 3
-EDGE = 3  # characters of a block that are kept next to an edit; in short blocks fewer, so that one can be redrawn
+EDGE = 3  # characters of a block that are kept next to an edit; fewer in short blocks, so that one can be redrawn
 TRIES = 20  # for one fake: most fail if nearly all words over the alphabet are real
-FIXED = "PZSM"  # categories of Unicode that stay: punctuation, separators, symbols, marks
+FIXED = "PZSM"  # Unicode categories that are never redrawn: punctuation, separators, symbols, marks
 
-Place = tuple[int, int]  # of a character of a block, in the input and in the output
+Place = tuple[int, int]  # the index of a character of a block in the input and in the output
 
 
 class Fake(NamedTuple):
-    """A hallucinated sample and the real one that it was made of."""
+    """A hallucinated sample and the real sample it was made from."""
 
     sample: Sample
     source: Sample
 
 
 def inner_places(sample: Sample) -> Iterator[Place]:
-    """The characters that input and output share and that are not next to an edit, from left to right."""
+    """The places of characters that input and output share and that are not next to an edit, from left to right."""
     source, target = sample.input, sample.target
     for i, j, size in SequenceMatcher(None, source, target, autojunk=False).get_matching_blocks():
         at_start, at_end = i == j == 0, i + size == len(source) and j + size == len(target)
@@ -48,7 +48,7 @@ def inner_places(sample: Sample) -> Iterator[Place]:
 
 
 class Hallucination:
-    """Makes fakes of samples, in which each symbol is one character; `symbols` says what the characters stand for."""
+    """A source of fakes. In its samples each symbol is one character; `symbols` maps characters to their symbols."""
 
     def __init__(self, samples: Sequence[Sample], symbols: Symbols = PLAIN):
         self.samples, self.symbols = samples, symbols
@@ -56,14 +56,14 @@ class Hallucination:
 
     @cached_property
     def places(self) -> dict[Sample, list[Place]]:
-        """The characters that are redrawn, of every sample that has some."""
+        """The places to redraw, for every sample that has any."""
         found = {sample: [(i, j) for i, j in inner_places(sample) if not self._stays(sample.input[i])]
                  for sample in self.samples}
         return {sample: places for sample, places in found.items() if places}
 
     @cached_property
     def sources(self) -> list[Sample]:
-        """The samples that fakes are made of."""
+        """The samples that fakes are made from."""
         return [sample for sample in self.samples if sample in self.places]
 
     @cached_property
@@ -71,12 +71,12 @@ class Hallucination:
         return {(sample.input, sample.tag) for sample in self.samples}
 
     def draw(self, number: int, random: Random) -> list[Fake]:
-        """So many fakes; fewer where hardly anything but real samples comes out."""
+        """Up to `number` fakes; fewer if hardly anything but real samples comes out."""
         fakes = (self._fake(random) for _ in range(number if self.sources else 0))
         return [fake for each in fakes for fake in each]
 
     def _fake(self, random: Random) -> list[Fake]:
-        """One fake, unless all tries fail. One that equals a real input with its features is drawn again."""
+        """One fake in a list, or none if all tries fail, that is, give the input and features of a real sample."""
         for _ in range(TRIES):
             source = random.choice(self.sources)
             fake = self.redrawn(source, random)
@@ -100,7 +100,7 @@ class Hallucination:
 
     @cached_property
     def letters(self) -> list[str]:
-        """What can be drawn: only what inputs and outputs both have, so that a model can read and write it."""
+        """The characters that can be drawn: only those in both inputs and outputs, which a model can read and write."""
         inputs, outputs = ({*"".join(texts)} for texts in zip(*((each.input, each.target) for each in self.samples)))
         return sorted(c for c in inputs & outputs if not self._stays(c))
 
@@ -111,7 +111,7 @@ class Hallucination:
 
     @cached_property
     def _counts(self) -> tuple[Counter[str], Counter[str], int]:
-        """How often each character comes before another one, how often after one, and the number of pairs."""
+        """How often each character is the first of a pair, how often the second, and the number of pairs."""
         before, after = Counter(), Counter()  # type: Counter[str], Counter[str]
         for (first, second), number in self._pairs.items():
             before[first] += number

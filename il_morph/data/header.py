@@ -43,7 +43,7 @@ NAMED = INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES | FEATURE_NAMES
 
 def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
     """The columns that the first row names, if it is a header row: it has known names and never recurs. Columns with
-    other names are ignored, unless they may be features."""
+    other names are ignored; if one of them may be features, the row does not count as a header."""
     names = [name_in(field) for field in rows[0]]
     while len(names) > 2 and not names[-1]:
         names.pop()  # empty columns at the end have no name
@@ -51,7 +51,7 @@ def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
         return None
     tags = _features_under_a_gloss(names, rows)
     places = [index for index, name in enumerate(names) if index not in tags and name not in NAMED]
-    fewest = 1 if any(names[index] for index in places) else 2  # ID and word are a header, too
+    fewest = 1 if any(names[index] for index in places) else 2  # ID and word make a header, too
     columns = _columns_named([FEATURES if index in tags else name for index, name in enumerate(names)
                               if index not in places], fewest)
     if columns is None or not _may_be_ignored([index for index in places if names[index] not in OTHER_NAMES | GLOSSES],
@@ -63,12 +63,13 @@ def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
 
 
 def name_in(field: str) -> str:
-    """`Inflected_Form` and `inflected-form` are the same name."""
+    """The name in a field: `Inflected_Form` and `inflected-form` are the same."""
     return field.strip().lower().replace("_", " ").replace("-", " ")
 
 
 def _may_be_ignored(places: Sequence[int], names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Columns with unknown names: the others name the input and something else, and these do not look like features."""
+    """Can these columns with unknown names be ignored? Other columns must be named as the input and as something else,
+    and these must not look like features."""
     if places and (INPUT_NAMES.isdisjoint(names) or (OUTPUT_NAMES | FEATURE_NAMES).isdisjoint(names)):
         return False
     kinds = dict(enumerate(kinds_of(rows[1:])))
@@ -76,7 +77,7 @@ def _may_be_ignored(places: Sequence[int], names: Sequence[str], rows: Sequence[
 
 
 def _features_under_a_gloss(names: Sequence[str], rows: Sequence[Sequence[str]]) -> set[int]:
-    """The column of glosses if it has tags, and no other column is named for them."""
+    """The columns of glosses that hold tags, unless another column is named as features."""
     glosses = [index for index, name in enumerate(names) if name in GLOSSES]
     if not glosses or FEATURE_NAMES.intersection(names):
         return set()
@@ -85,7 +86,7 @@ def _features_under_a_gloss(names: Sequence[str], rows: Sequence[Sequence[str]])
 
 
 def _columns_named(names: Sequence[str], fewest: int) -> Optional[list[str]]:
-    """The columns that these names stand for; None if one of them is unknown, or they do not fit each other."""
+    """The columns that these names stand for; None if a name is unknown or the names do not fit together."""
     places = [index for index, each in enumerate(names) if each in FEATURE_NAMES]
     words = [each for each in names if each in INPUT_NAMES | OUTPUT_NAMES | EITHER_NAMES]
     if len(places) + len(words) != len(names) or len(names) < fewest or len(words) not in (1, 2):
@@ -97,13 +98,13 @@ def _columns_named(names: Sequence[str], fewest: int) -> Optional[list[str]]:
 
 
 def column_named(name: str) -> str:
-    """The column that a name stands for; a name that is unknown, or may stand for two, stays as it is."""
+    """The column that a name stands for; an unknown or ambiguous name stays as it is."""
     names = {INPUT: INPUT_NAMES, OUTPUT: OUTPUT_NAMES, FEATURES: FEATURE_NAMES, IGNORED: OTHER_NAMES - {""}}
     return next((column for column, known in names.items() if name_in(name) in known), name)
 
 
 def names_columns(row: Sequence[str], columns: Sequence[str], fewest: int) -> bool:
-    """Does the row have names of these columns in their places, at least so many?"""
+    """Do at least `fewest` fields of the row name the column in their place?"""
     return sum(column_named(field) == column for field, column in zip(row, columns) if column != IGNORED) >= fewest
 
 

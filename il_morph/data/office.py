@@ -13,7 +13,7 @@ from il_morph.errors import InputError
 ZIP = b"PK\x03\x04"
 XLSX, ODS = "xlsx", "ods"
 OF_ODS = b"application/vnd.oasis.opendocument.spreadsheet"
-MOST_BYTES = {XLSX: 50_000_000, ODS: 10_000_000}  # unpacked; of .ods files odfpy keeps everything in memory
+MOST_BYTES = {XLSX: 50_000_000, ODS: 10_000_000}  # unpacked; fewer for .ods, because odfpy keeps everything in memory
 MOST_ROWS, MOST_COLUMNS = 1_000_000, 100
 NEEDED = {XLSX: "openpyxl", ODS: "odfpy"}
 
@@ -35,7 +35,7 @@ def kind_of_sheet(content: bytes) -> Optional[str]:
 
 
 def sheet_as_text(content: bytes, name: str) -> bytes:
-    """The first sheet with tabs between its cells; a row is a line."""
+    """The first sheet as text: a line for each row, with tabs between the cells."""
     rows = sheet_rows(content, name)
     for number, row in enumerate(rows, start=1):
         for column, cell in enumerate(row, start=1):
@@ -56,7 +56,7 @@ def sheet_rows(content: bytes, name: str) -> list[list[str]]:
                          f"{NEEDED[kind]}; or save it as CSV in UTF-8") from None
     except InputError:
         raise
-    except Exception as error:  # of the libraries, about a damaged file
+    except Exception as error:  # whatever the libraries raise for a damaged file
         raise InputError(f"{name} is not a spreadsheet that can be read ({error}): save it again, or as CSV in UTF-8"
                          ) from error
     while rows and not any(rows[-1]):
@@ -79,7 +79,7 @@ def rows_of_xlsx(content: bytes, name: str) -> list[list[str]]:
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     sheet = book.worksheets[0]
     say_which(name, sheet.title, len(book.worksheets))
-    sheet.reset_dimensions()  # what the file says about its size may be wrong
+    sheet.reset_dimensions()  # the size that the file gives may be wrong
     rows = []
     for row in sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True):
         rows.append([as_cell(value) for value in row])
@@ -115,7 +115,7 @@ def say_which(name: str, sheet: str, number: int) -> None:
 
 
 def as_cell(value: Any) -> str:
-    """A cell as a person sees it: whole numbers have no decimals, and days no hours."""
+    """A cell as a person sees it: whole numbers without decimals, dates without times."""
     if value is None:
         return ""
     if isinstance(value, datetime) and value.time() == time():
@@ -126,7 +126,7 @@ def as_cell(value: Any) -> str:
 
 
 def with_column(content: bytes, name: str, title: Optional[str], cells: Mapping[int, str], above: int) -> bytes:
-    """A workbook (.xlsx) that is a copy with one more column, whose cells are given by row; `title` stands in the row
+    """A copy of a spreadsheet as a workbook (.xlsx) with one more column: `cells` by row number, and `title` in the row
     `above`. An .ods file is copied without its styles."""
     import openpyxl
 
@@ -170,6 +170,6 @@ def write_rows(sheet: Any, rows: Sequence[Sequence[str]]) -> None:
 
 
 def as_text(cell: Any, text: str) -> None:
-    """A word that begins with = is no formula."""
+    """Fill a cell with text, even if it begins with = like a formula."""
     cell.value = text
     cell.data_type = "s"

@@ -1,4 +1,4 @@
-"""The flags that say how data is read, for all commands and for Python: from their values to `ReadOptions`."""
+"""Turn the values of the flags that say how data is read into `ReadOptions`, for all commands and for Python."""
 from __future__ import annotations
 
 import json
@@ -21,7 +21,7 @@ def read_options(sigm2017format: bool = False, no_feat_format: bool = False, col
                  feature_separator: Optional[str] = None, unicode: str = AS_IS,
                  separators: Separators = NO_SEPARATORS, task: Optional[str] = None,
                  conllu_features: Optional[str] = None) -> ReadOptions:
-    """The format that the flags choose, or none, which leaves it to recognition."""
+    """The options that the flags choose. Without flags for the format, the format is recognised."""
     old = ["--sigm2017format"] * sigm2017format + ["--no-feat-format"] * no_feat_format
     new = ["--columns"] * (columns is not None) + ["--feature-separator"] * (feature_separator is not None)
     if old and new:
@@ -36,7 +36,7 @@ def read_options(sigm2017format: bool = False, no_feat_format: bool = False, col
 
 
 def named_columns(columns: Optional[Columns], need_output: bool = True) -> Optional[tuple[str, ...]]:
-    """The columns that --columns names: a list, or text with commas. Names of header rows (lemma, tag) will do."""
+    """The columns that --columns names: a list, or text with commas. Names from header rows (lemma, tag) work, too."""
     if columns is None:
         return None
     given = columns.split(",") if isinstance(columns, str) else items_of("--columns", columns)
@@ -52,7 +52,7 @@ def named_columns(columns: Optional[Columns], need_output: bool = True) -> Optio
 
 def symbol_separators(input: Optional[str] = None, output: Optional[str] = None,
                       boundary: Optional[str] = None) -> Separators:
-    """What --input-separator and --output-separator put between symbols, and --boundary between segments."""
+    """The separators of symbols (--input-separator, --output-separator) and of segments (--boundary)."""
     if output and boundary:
         raise InputError("--output-separator and --boundary exclude each other: the first separates all symbols, the "
                          "second segments of characters; give one of them, and the other as \"\" if a preset has it")
@@ -62,7 +62,7 @@ def symbol_separators(input: Optional[str] = None, output: Optional[str] = None,
 
 
 def checked_separator(flag: str, separator: str) -> str:
-    """What stands between symbols; an empty one is none."""
+    """The separator, if it is allowed; an empty one means no separator."""
     complaint = complaint_about_separator(separator)
     if complaint:
         raise InputError(f"{flag}={json.dumps(separator, ensure_ascii=False)}: {complaint}")

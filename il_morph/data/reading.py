@@ -71,7 +71,7 @@ class ReadOptions:
     because: str = ""  # … and what that data is: "the model was trained on"
     unicode: str = AS_IS
     separators: Separators = NO_SEPARATORS  # between the symbols of inputs and of outputs
-    treebank: Optional[Treebank] = None  # how CoNLL-U is read, if that is said
+    treebank: Optional[Treebank] = None  # how CoNLL-U is read, if that is given
     skip_blank: bool = False  # blank lines are skipped, not refused
 
     @property
@@ -93,8 +93,8 @@ class Data:
     rows: FileRows
     unicode: str = AS_IS
     separators: Separators = NO_SEPARATORS
-    counts: Optional[list[int]] = None  # how often each sample comes, where they are different ones
-    block: Optional[ConlluBlock] = None  # what the samples are the words of, one by one
+    counts: Optional[list[int]] = None  # how often each sample occurs, if the samples are distinct
+    block: Optional[ConlluBlock] = None  # the block whose words are the samples, one by one
 
     @property
     def first_line(self) -> int:
@@ -110,7 +110,7 @@ class Data:
         return self.described(len(self.samples))
 
     def described(self, number: Optional[int]) -> str:
-        """The same for a file that has this many lines (None: not known yet) and begins with these samples."""
+        """The description of a file that has this many lines (None: not known yet) and begins with these samples."""
         counted = [] if number is None else [self.rows.counted(number)]
         form = [] if self.unicode == AS_IS else [f"normalised to {self.unicode.upper()}"]
         tags = [sample.tag for sample in self.samples] if number == len(self.samples) else []
@@ -143,11 +143,11 @@ def parse_samples(data: bytes, fmt: DataFormat, name: str, need_output: bool = F
 
 def read_data(path: PathLike, options: ReadOptions = RECOGNISED, *, need_output: bool = False,
               content: Optional[bytes] = None) -> Data:
-    """Read a data file (or its content, if given), say how, and warn about what looks wrong but may be right. Blank
+    """Read a data file (or its content, if given), log how, and warn about what looks wrong but may be right. Blank
     lines are skipped and counted."""
     data = parse_data(read_bytes(path) if content is None else content, name_of(path),
                       replace(options, skip_blank=True), need_output)
-    if str(path) != STREAM or data.rows.remarks or data.format != options.expected:  # else a stream as expected
+    if str(path) != STREAM or data.rows.remarks or data.format != options.expected:  # not a stream as expected
         log.info("%s: %s", data.name, data.description)
     found = data.warnings()
     if options.format is options.expected is options.separator is None:
@@ -182,12 +182,12 @@ class Parts:
     dev: list[Sample]
     test: Optional[list[Sample]]
     separators: Separators = NO_SEPARATORS
-    counts: Optional[list[int]] = None  # of the training samples, where they are different ones
-    files: tuple[Data, ...] = ()  # that the parts come from, the training data first
+    counts: Optional[list[int]] = None  # how often each training sample occurs, if the samples are distinct
+    files: tuple[Data, ...] = ()  # the files that the parts come from, the training data first
 
 
 def read_parts(train: Optional[PathLike], dev: PathLike, test: Optional[PathLike], options: ReadOptions) -> Parts:
-    """Read the files of a training run; the others must have the format of the first."""
+    """Read the files of a training run; all must have the format of the first."""
     files: dict[str, Data] = {}
     expected = options.format or options.expected
     for part, path in (("train", train), ("dev", dev), ("test", test)):
@@ -238,7 +238,7 @@ def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_o
 # Treebanks
 
 def reads_treebank(lines: Sequence[str], name: str, options: ReadOptions) -> bool:
-    """Is it CoNLL-U, and not to be read by columns? Refuse it where other data is expected."""
+    """Are these lines to be read as CoNLL-U, not by columns? Refuse CoNLL-U where other data is expected."""
     chosen = options.columns or options.separator or options.format and not isinstance(options.format, Treebank)
     found = not chosen and is_conllu(lines)
     if options.treebank and not found:
@@ -249,7 +249,7 @@ def reads_treebank(lines: Sequence[str], name: str, options: ReadOptions) -> boo
 
 
 def words_of(block: ConlluBlock, options: ReadOptions) -> Data:
-    """Each word of a treebank is a sample. Words without a LEMMA are passed over where it is the input."""
+    """The words of a treebank as samples. Words without a LEMMA are skipped where LEMMA is the input."""
     known = options.format or options.expected
     fmt = known if isinstance(known, Treebank) else options.treebank or treebank()
     pairs = [(word, sample) for word, sample in ((each, sample_of_word(each.fields, fmt)) for each in block.words)
@@ -263,7 +263,7 @@ def words_of(block: ConlluBlock, options: ReadOptions) -> Data:
 
 
 def first_places(samples: Sequence[Sample]) -> dict[Sample, int]:
-    """Each different sample, and where it comes first."""
+    """Each distinct sample, and the index where it comes first."""
     first: dict[Sample, int] = {}
     for index, sample in enumerate(samples):
         first.setdefault(sample, index)
@@ -271,7 +271,7 @@ def first_places(samples: Sequence[Sample]) -> dict[Sample, int]:
 
 
 def distinct(data: Data, need_output: bool) -> Data:
-    """Each sample once, with its count. Where some words have an output, those without one are left out."""
+    """Each sample once, with its count. If some words have an output, words without one are left out."""
     assert isinstance(data.rows, WordRows)
     if not data.samples:
         raise InputError(f"{data.name} has no words: give CoNLL-U with at least one")

@@ -1,4 +1,4 @@
-"""Recognising the format of a file. A column is empty, words or tags; doubtful files are refused."""
+"""Recognise the format of a file. A column is empty, or has words or tags; doubtful files are refused."""
 from __future__ import annotations
 
 import logging
@@ -57,7 +57,8 @@ class ColumnKind:
 
 
 def kind_of(fields: Iterable[str]) -> ColumnKind:
-    """Tags have separators or attributes. Single words in capitals, or a few repeated ones, may be tags."""
+    """The kind of a column. Tags have separators or attributes; single words in capitals, or a few words that are often
+    repeated, may be tags."""
     filled = [without_brackets(field) for field in some_of([field for field in fields if field])]
     if not filled:
         return ColumnKind(EMPTY)
@@ -73,7 +74,7 @@ def kind_of(fields: Iterable[str]) -> ColumnKind:
 
 
 def some_of(items: Sequence) -> Sequence:
-    """A sample spread over all items, large enough to know what most are like."""
+    """A selection spread over all items, large enough to tell what most are like."""
     return items[::max(1, len(items) // ENOUGH)]
 
 
@@ -89,7 +90,8 @@ def attributes_of(filled: Sequence[str]) -> tuple[str, ...]:
 
 
 def are_attributes(filled: Sequence[str], separator: str) -> bool:
-    """Attributes are repeated, or their values begin with capitals; `casa=la` is a word with a clitic."""
+    """Are these attribute=value features? Attributes are repeated, or their values begin with capitals or digits;
+    `casa=la` is a word with a clitic."""
     parts = [part for field in filled for part in field.split(separator)]
     if not most(lambda field: all("=" in part for part in field.split(separator)), filled):
         return False
@@ -98,7 +100,7 @@ def are_attributes(filled: Sequence[str], separator: str) -> bool:
 
 
 def are_features(filled: Sequence[str], separator: str) -> bool:
-    """Features are repeated or in capitals; in a few fields a semicolon is enough."""
+    """Are these features? Features are repeated or in capitals; with few fields a semicolon is enough."""
     parts = [part for field in filled for part in field.split(separator)]
     return separator == ";" and len(parts) < 20 or come_again(parts) or in_capitals(filled)
 
@@ -169,7 +171,7 @@ def usual_width(rows: Sequence[Sequence[str]]) -> int:
 
 
 def named_kinds(kinds: Sequence[ColumnKind], header: Sequence[str], rows, name: str) -> list[ColumnKind]:
-    """The kinds that the header names; an error if another column has tags."""
+    """The kinds of the columns; the header decides on possible tags. An error if a column of another name has tags."""
     if len(kinds) != len(header):
         return list(kinds)
     for kind, column in zip(kinds, header):
@@ -194,7 +196,7 @@ def with_ignored_columns(kinds: Sequence[ColumnKind], header: Sequence[str], row
 
 
 def with_features_at(place: int, width: int) -> list[str]:
-    """Features in this column, input and output in the first two others, the rest ignored."""
+    """Columns with features in this place, input and output in the first two other places, the rest ignored."""
     columns = ([INPUT, OUTPUT] + [IGNORED] * width)[:width - 1]
     columns.insert(place, FEATURES)
     return columns
@@ -220,7 +222,7 @@ def place_of_tags(kinds: Sequence[ColumnKind]) -> tuple[Optional[int], list[Colu
 
 
 def without_features(kinds: Sequence[ColumnKind], rows, name: str, separator: Optional[str]) -> DataFormat:
-    """One column, two, or three with one that is empty."""
+    """The format without features: one column, two, or three of which one is empty."""
     if separator is not None:
         raise InputError(f"{name}: no column looks like features, so --feature-separator={separator} has nothing to "
                          "separate; say with --columns which column they are")
@@ -237,7 +239,7 @@ def are_tags_in_capitals(fields: Sequence[str]) -> bool:
 
 
 def covered(kinds: Sequence[ColumnKind], place: int, rows, name: str) -> DataFormat:
-    """Input and features, without outputs."""
+    """The format of data with input and features but without outputs."""
     if place == 0:
         raise InputError(f"{name}: the first column looks like features ({rows[0][0]!r}), where the inputs should be; "
                          + ("put the inputs first, or say --columns=features,input,output" if len(kinds) == 2 else
@@ -285,7 +287,7 @@ def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[i
 # Symbols
 
 def outputs_look_like_symbols(samples: Sequence[Sample]) -> bool:
-    """Do nearly all outputs consist of short parts separated by blanks, as phonemes do, and inputs have no blanks?"""
+    """Do nearly all outputs consist of short parts separated by blanks, as phonemes are, while inputs have none?"""
     some = [sample for sample in some_of(samples) if sample.output]
     outputs = [sample.target.split(" ") for sample in some]
     divided = sum(len(parts) > 1 for parts in outputs)
@@ -352,5 +354,5 @@ def _is_2016_tag(field: str) -> bool:
 
 
 def _are_words(tags: Sequence[str]) -> bool:
-    """Are there more different lower-case fields without separators than a tag set has?"""
+    """Are most fields without separators and not in capitals, and are there more different ones than in a tag set?"""
     return len(set(tags)) > 20 and most(lambda tag: re.search("[=,;]", tag) is None and tag != tag.upper(), tags)

@@ -24,7 +24,7 @@ from il_morph.data.recognition import (
 from il_morph.errors import InputError
 
 TAB = "\t"
-ENOUGH_FOR_DOUBT = 10  # in fewer lines, phrases with a comma do not suggest CSV, nor odd features a header
+ENOUGH_FOR_DOUBT = 10  # with fewer lines, phrases with a comma do not suggest CSV, nor odd features a header
 
 @dataclass(frozen=True)
 class FileRows:
@@ -91,12 +91,12 @@ def fields_of(line: str, delimiter: str, where: str) -> list[str]:
 
 
 def delimiter_of(lines: Sequence[str], name: str, words_alone: bool) -> str:
-    """A tab, unless there is none and all lines have the same number of fields as CSV."""
+    """The delimiter: a tab, unless there is no tab and nearly all lines have the same number of fields as CSV."""
     if any(TAB in line for line in lines):
         return TAB
     candidates = {delimiter: rows for delimiter, rows in ((each, csv_rows(lines, each)) for each in ",;") if rows}
     clear = [delimiter for delimiter, rows in candidates.items() if is_clearly_csv(rows)]
-    if len(clear) > 1:  # an empty column at the end shows what separates them
+    if len(clear) > 1:  # an empty last column shows which one it is
         clear = [each for each in clear if all(line.endswith(each) for line in lines)] or clear
     if not clear:
         refuse_commas_in_brackets(lines, name)
@@ -122,12 +122,12 @@ def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
     usual = usual_width(rows) if rows else 0
     regular = [row for row in rows if len(row) == usual]
     if any(field.count("(") != field.count(")") for row in regular for field in row):
-        return None  # it is inside brackets, as in NOM(2,PL)
+        return None  # the delimiter stands inside brackets, as in NOM(2,PL)
     return regular if usual > 1 and 10 * len(regular) >= 9 * sum(map(bool, lines)) else None
 
 
 def refuse_commas_in_brackets(lines: Sequence[str], name: str) -> None:
-    """Commas between columns and inside brackets: what is not quoted would be split there."""
+    """Refuse commas both between columns and inside brackets, where they would split features that are not quoted."""
     widths = {len(split_outside_brackets(line, ",")) for line in lines}
     number = next((index for index, line in enumerate(lines, start=1) if re.search(r"\([^()]*,[^()]*\)", line)), None)
     if len(widths) == 1 and min(widths) > 1 and number and '"' not in lines[number - 1]:
@@ -136,7 +136,7 @@ def refuse_commas_in_brackets(lines: Sequence[str], name: str) -> None:
 
 
 def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
-    """A header row, or a column of tags beside words; columns at the end may be empty."""
+    """Is there a header row, or a column of tags beside words? Columns at the end may be empty."""
     kinds = [kind.name for kind in kinds_of(rows)]
     while kinds and kinds[-1] == EMPTY:
         kinds.pop()
@@ -144,7 +144,7 @@ def is_clearly_csv(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def are_separated_by_blanks(lines: Sequence[str]) -> bool:
-    """Words and a column of tags in capitals, with the same number of blanks in each line."""
+    """Are there words and a column of tags in capitals, with the same number of blank-separated fields in each line?"""
     rows = [line.split() for line in lines]
     if len(set(map(len, rows))) > 1 or len(rows[0]) < 2 or not is_clearly_csv(rows):
         return False
@@ -174,7 +174,7 @@ def without_header(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
 
 
 def header_in(fmt: Optional[DataFormat], rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
-    """The columns of this format, if the first row names at least two of them; other names do not matter then."""
+    """The columns of this format, if the first row names at least two of them, whatever its other names are."""
     columns = [column for column in fmt.columns if column != IGNORED] if fmt else []
     if len(columns) == len(rows[0]) + 1:
         columns.remove(OUTPUT)
@@ -183,7 +183,7 @@ def header_in(fmt: Optional[DataFormat], rows: Sequence[Sequence[str]]) -> Optio
 
 
 def refuse_likely_header(rows: FileRows, fmt: DataFormat) -> None:
-    """Ask about a first row that names a column, or whose features occur nowhere else while others are repeated."""
+    """Refuse a first row that may be a header: it names a column, or its features never recur while others do."""
     usual = [row for row in rows.rows if len(row) == len(rows.rows[0])]
     if rows.header is not None or len(usual[0]) < 2 or len(usual) < 2:
         return
@@ -205,7 +205,7 @@ def refuse_likely_header(rows: FileRows, fmt: DataFormat) -> None:
 # Empty columns at the end
 
 def without_empty_columns(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
-    """Drop empty fields beyond the columns of the format, or beyond three (two if those are words)."""
+    """Drop empty fields beyond the columns of the format; without a format beyond three, or two if those are words."""
     width = len(fmt.columns) if fmt else max(3, len(rows.header or ()))
     shorter = [trimmed(row, width) for row in rows.rows]
     if fmt is None and usual_width(shorter) == 3 and not any(row[2] for row in shorter if len(row) == 3):
@@ -221,7 +221,7 @@ def trimmed(row: list[str], width: int) -> list[str]:
 
 
 def refuse_other_header(rows: FileRows, fmt: DataFormat) -> None:
-    """A header row must not contradict the format."""
+    """Refuse a header row that contradicts the format."""
     if rows.header is None or FEATURES not in rows.header or fmt.separator is None:
         return
     columns = [column for column in fmt.columns if column in rows.header]

@@ -19,7 +19,7 @@ class Sample:
     input: str
     tag: str
     output: Optional[str]
-    row: Optional[tuple[str, ...]] = field(default=None, compare=False, repr=False)  # where columns are to be kept
+    row: Optional[tuple[str, ...]] = field(default=None, compare=False, repr=False)  # the fields, if they are kept
 
     @property
     def target(self) -> str:
@@ -30,7 +30,7 @@ class Sample:
 
 
 def refuse_unusable(sample: Sample, where: str) -> None:
-    """An InputError for reserved symbols, and for fields too long to be anything but a mistake."""
+    """Refuse reserved symbols, and fields that are too long to be anything but a mistake."""
     for symbol in RESERVED:
         if symbol in sample.input or symbol in (sample.output or ""):
             raise InputError(f"{where}: the symbol {symbol} is reserved by il-morph; "
@@ -42,6 +42,6 @@ def refuse_unusable(sample: Sample, where: str) -> None:
 
 
 def refuse_beyond_a_line(name: str, text: str) -> None:
-    """An InputError for tabs, line ends and lone surrogates, which no column can contain."""
+    """Refuse tabs, line ends and lone surrogates, which no column can contain."""
     if any(character in "\t\r\n" or "\ud800" <= character <= "\udfff" for character in text):
         raise InputError(f"the {name} {text!r} contains a tab, a line end or a lone surrogate: remove it")

@@ -36,7 +36,7 @@ class Letters:
 
     @classmethod
     def of(cls, text: str) -> Letters:
-        """The letters of a text, under their composed forms."""
+        """Count the letters of a text under their composed forms."""
         letters = cls()
         if not unicodedata.is_normalized("NFD", text):
             letters.composed.update({character: number for character, number in Counter(text).items()
@@ -98,8 +98,8 @@ def warning_about_blanks(name: str, samples: Sequence[Sample]) -> Optional[str]:
 
 
 def warnings_about_features(where: Callable[[int], str], bundles: Sequence[Sequence[str]]) -> list[str]:
-    """Warn of empty features, of features that differ only in blanks, and of those that brackets hold together but the
-    separator does not; `where` locates a line."""
+    """Warn of empty features, of features that differ only in blanks, and of features with half a pair of brackets;
+    `where` gives the file and line of an index."""
     known = {feature for bundle in bundles for feature in bundle if feature.strip()}
     doubled = {feature for feature in known if feature != feature.strip() and feature.strip() in known}
     empty = [index for index, bundle in enumerate(bundles) if len(bundle) > 1 and "" in bundle]

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Split:
-    """The numbers of the samples of each part, in the order of the file."""
+    """The numbers of the samples (or sentences) of each part, in the order of the file."""
 
     by: str
     parts: dict[str, list[int]]
@@ -45,7 +45,7 @@ class Split:
 
 def split_samples(samples: Sequence[Sample], shares: Sequence[float] = SHARES, seed: int = 1,
                   by: Optional[str] = None, name: str = "the data") -> Split:
-    """Draw the parts. By lemma, samples with the same input stay together (the default if inputs repeat)."""
+    """Draw the parts. Split by lemma (the default if inputs repeat), samples with the same input stay together."""
     lemmas = list(dict.fromkeys(sample.input for sample in samples))
     if by == SENTENCE:
         raise InputError(f"{name} has no sentences: --split-by=sentence is about CoNLL-U; take lemma or line")
@@ -62,7 +62,7 @@ def split_samples(samples: Sequence[Sample], shares: Sequence[float] = SHARES, s
 
 
 def split_sentences(content: bytes, splitting: Splitting, name: str) -> Split:
-    """Draw the sentences of a treebank; the parts have their shares of the words."""
+    """Draw the parts of a treebank sentence by sentence; the shares are measured in lines, not in sentences."""
     if splitting.by not in (None, SENTENCE):
         raise InputError(f"--split-by={splitting.by}: {name} is CoNLL-U, split by sentence; leave the flag out")
     sentences = sentences_of(content)
@@ -110,8 +110,8 @@ class SplitFile:
     content: bytes
     data: Data
     split: Split
-    targets: dict[str, Path]  # of each part
-    others: list[Path]  # where parts would be that it does not have
+    targets: dict[str, Path]  # where each part is written
+    others: list[Path]  # where parts would be that this split does not have
     seed: int
 
     def read(self, part: str) -> Data:
@@ -129,7 +129,7 @@ class SplitFile:
         return part_of(self.content, self.data, self.split.parts[name])
 
     def refuse_others(self, force: bool) -> None:
-        """Refuse to overwrite other files that have the names of the parts."""
+        """Refuse to overwrite files that have the name of a part but other content."""
         self._refuse_itself()
         self._refuse_other_split()
         for name, target in self.targets.items():
@@ -144,7 +144,7 @@ class SplitFile:
             refuse_to_overwrite(target, force)
 
     def _refuse_itself(self) -> None:
-        """No part overwrites the file itself."""
+        """Refuse to let a part overwrite the file itself."""
         for target in self.targets.values():
             if str(self.path) != STREAM and target.exists() and target.samefile(self.path):
                 raise InputError(f"{self.path} is the file to split, and one of its parts would overwrite it; "
@@ -169,7 +169,7 @@ class SplitFile:
 
 
 def split_in_memory(path: PathLike, folder: PathLike, options: ReadOptions, splitting: Splitting) -> SplitFile:
-    """Split a file into parts for a folder; each gets the header row."""
+    """Split a file into parts for a folder, without writing them; each part gets the header row."""
     content = b"".join(as_utf8([read_bytes(path)], name_of(path)))
     if kind_of_sheet(content):
         content = sheet_as_text(content, name_of(path))
@@ -178,7 +178,7 @@ def split_in_memory(path: PathLike, folder: PathLike, options: ReadOptions, spli
         split = split_sentences(content, splitting, data.name)
     else:
         split = split_samples(data.samples, splitting.shares, splitting.seed, splitting.by, data.name)
-    places = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in NAMES}  # a spreadsheet has parts with tabs
+    places = {name: Path(folder) / f"{name}{suffix_of(path)}" for name in NAMES}  # parts of a spreadsheet are .tsv
     targets = {name: places[name] for name in split.parts}
     others = [place for name, place in places.items() if name not in split.parts]
     return SplitFile(path, content, data, split, targets, others, splitting.seed)

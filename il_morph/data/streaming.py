@@ -53,7 +53,7 @@ class DataStream:
             return True  # opening it reports the error
 
     def has_more(self) -> bool:
-        """Has a pipe or terminal more to read already? No, where the system does not say."""
+        """Can more be read from a pipe or terminal right now? False if the system does not tell."""
         try:
             descriptor = os.dup(sys.stdin.fileno()) if str(self.path) == STREAM else os.open(
                 self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
@@ -66,7 +66,7 @@ class DataStream:
 
     @property
     def is_sheet(self) -> bool:
-        """Is it a spreadsheet? It is read as a whole."""
+        """Is it a spreadsheet? If so, it is read as a whole."""
         if not self.is_file or not os.path.isfile(self.path):
             return False
         with open(self.path, "rb") as stream:
@@ -99,7 +99,7 @@ class DataStream:
         return parse_data(content, self.name, self.options, self.need_output)
 
     def _more(self, content: bytes, first: Data, start: int) -> Data:
-        """Read another block as the first one."""
+        """Read another block in the same way as the first one."""
         delimiter, width = first.rows.delimiter, len(first.format.columns)
         lines = split_lines(content, self.name, start)
         rows = FileRows(self.name, [trimmed(fields_of(line, delimiter, f"{self.name}, line {number}"), width)
@@ -132,7 +132,7 @@ def blocks_of_lines(path: PathLike) -> Iterator[bytes]:
 
 
 def chunks_of(path: PathLike) -> Iterator[bytes]:
-    """What can be read at once, at most a block; from a pipe or terminal what has come in."""
+    """Chunks of at most a block; from a pipe or terminal, whatever has come in."""
     with ExitStack() as stack:
         try:
             stream = cast(BinaryIO, sys.stdin.buffer if str(path) == STREAM else stack.enter_context(open(path, "rb")))
@@ -152,7 +152,7 @@ def end_of_lines(content: bytes) -> int:
 
 
 def are_comments(content: bytes) -> bool:
-    """Are all lines comments, as in CoNLL-U before the first sentence? Only the next line shows what they are."""
+    """Do all lines look like comments, as in CoNLL-U before the first sentence? Only the next line tells."""
     return all(line.startswith(b"# ") and b"\t" not in line for line in content.splitlines())
 
 

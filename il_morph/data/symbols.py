@@ -1,10 +1,10 @@
 """Symbols of several characters. In files they stand between separators: `t͡ʃ aː` with the separator " ".
 
-Inside the house one symbol is one character: each symbol of several characters is encoded as one private-use character,
-in the order in which the symbols come, and decoded at the door. With an output separator alone inputs are characters,
-with an input separator alone outputs are; a character that stands for itself is the same symbol on both sides, and so
-is a symbol of several characters. A boundary between the segments of outputs (" @@" in `hund @@en`) is one symbol among
-characters. Without any of these nothing is encoded.
+Inside il-morph, one symbol is one character: a symbol of several characters is encoded as one private-use character
+when data is read, and decoded when it is written. These characters are assigned in the order in which the symbols
+come. With only an output separator, inputs are sequences of characters; with only an input separator, outputs are. A
+symbol, of one character or several, is the same in inputs and outputs. A boundary between the segments of outputs
+(" @@" in `hund @@en`) is one symbol among characters. Without separators and boundary nothing is encoded.
 """
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MOST = sum(map(len, PRIVATE_RANGES))  # symbols of several characters
 
 @dataclass(frozen=True)
 class Separators:
-    """What stands between the symbols of inputs and of outputs; empty where each character is a symbol. A boundary
-    stands between segments of outputs, and is a symbol itself."""
+    """The separators of the symbols of inputs and of outputs; empty if each character is a symbol. A boundary stands
+    between segments of outputs, and is a symbol itself."""
 
     input: str = ""
     output: str = ""
@@ -47,11 +47,11 @@ class Separators:
         return [*first, *(symbol for segment in others for symbol in (self.boundary, *segment))]
 
     def as_output(self, text: str) -> str:
-        """An input, copied symbol by symbol."""
+        """The output that copies an input symbol by symbol."""
         return self.output.join(writable(self.inputs(text), self.output))
 
     def check(self, sample: Sample, where: str) -> None:
-        """An InputError for empty symbols, and for characters that stand for symbols inside."""
+        """Refuse empty symbols, and the private-use characters that encode symbols."""
         if not self:
             return
         for name, text, separator in (("input", sample.input, self.input), ("output", sample.output, self.output)):
@@ -68,7 +68,7 @@ class Separators:
                 *[f'"{self.boundary}" in outputs is a boundary'] * bool(self.boundary)]
 
     def warnings(self, samples: Iterable[Sample]) -> list[str]:
-        """A separator or a boundary that the outputs do not have is probably not theirs."""
+        """Warn of a separator or a boundary that no output has: it is probably the wrong one."""
         mark = self.output or self.boundary
         outputs = [sample.output for sample in samples if sample.output] if mark else []
         if any(mark in output for output in outputs) or not any(len(output) > 1 for output in outputs):
@@ -94,12 +94,12 @@ def symbols_of(text: str, separator: str) -> Sequence[str]:
 
 
 def writable(symbols: Iterable[str], separator: str) -> Iterable[str]:
-    """Symbols that can stand between separators: a blank that is copied into an output separated by blanks cannot."""
+    """The symbols that can stand between separators: a blank copied into an output separated by blanks cannot."""
     return (symbol for symbol in symbols if not separator or separator not in symbol)
 
 
 def complaint_about_separator(separator: str) -> Optional[str]:
-    """What is wrong with a separator, if anything is; an empty one is none."""
+    """What is wrong with a separator, if anything is; an empty one means no separator and is fine."""
     if re.search("[\t\n\r\ud800-\udfff]", separator):
         return "a tab separates columns and a line end lines: give another separator"
     if PRIVATE_USE.search(separator) or any(symbol in separator for symbol in RESERVED):
@@ -116,19 +116,19 @@ class Symbols:
 
     @cached_property
     def characters(self) -> dict[str, str]:
-        """Symbol -> the character that it is inside."""
+        """Symbol -> the private-use character that encodes it."""
         return {symbol: private_character(number) for number, symbol in enumerate(self.listed)}
 
     @cached_property
     def symbols(self) -> dict[str, str]:
-        """The character inside -> its symbol."""
+        """Private-use character -> the symbol that it encodes."""
         return {character: symbol for symbol, character in self.characters.items()}
 
     def symbol(self, character: str) -> str:
         return self.symbols.get(character, character)
 
     def covering(self, samples: Iterable[Sample]) -> Symbols:
-        """These symbols and, after them, those of the samples that are new."""
+        """These symbols, followed by the new ones of the samples."""
         if not self.separators:
             return self
         found = (symbol for sample in samples for text in (self.separators.inputs(sample.input),
@@ -141,7 +141,7 @@ class Symbols:
         return replace(self, listed=(*self.listed, *new)) if new else self
 
     def encoded(self, sample: Sample) -> Sample:
-        """A sample with one character for each symbol, all of which are known."""
+        """The sample with one character for each symbol; all its symbols must be known."""
         if not self.separators:
             return sample
         output = None if sample.output is None else self._inside(self.separators.outputs(sample.output))
@@ -161,7 +161,7 @@ class Symbols:
         return self.separators.output.join(writable(map(self.symbol, text), self.separators.output))
 
     def edits(self, text: str) -> str:
-        """Edits as `describe` writes them, with the symbols; a blank in one is shown as ␣."""
+        """Edits as `search.describe` writes them, with characters decoded to symbols; ␣ shows a blank in a symbol."""
         if not self.listed:
             return text
         return "".join(self.symbols[each].replace(" ", "␣") if each in self.symbols else each for each in text)

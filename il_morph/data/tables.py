@@ -1,4 +1,4 @@
-"""Rows as Python has them: data frames, lists of mappings, arrays, lists of texts and of tuples."""
+"""Rows given as Python objects: data frames, lists of mappings, arrays, lists of strings and of tuples."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ from il_morph.values import items_of
 
 def items_in(name: str, values: Any, columns: Sequence[str], features: bool = True, separator: str = ";") -> list:
     """The items of a list, an array, a generator or a table. Rows of a table become tuples of these columns; as in
-    files, the names of its columns say what they are, and several columns of features are joined. Without `features`
-    their column may be missing."""
+    files, its columns are recognised by their names, and several columns of features are joined. Without `features`
+    the column of features may be missing."""
     needed = [column for column in columns if features or column != FEATURES]
     if hasattr(values, "columns") and hasattr(values, "itertuples"):
         frame = with_named_index(values)
@@ -32,7 +32,7 @@ def items_in(name: str, values: Any, columns: Sequence[str], features: bool = Tr
 
 
 def with_named_index(frame: Any) -> Any:
-    """A data frame whose index is a column if it has the name of one: lemmas are often the index."""
+    """The data frame with its index as a column, if it is named like one: lemmas are often the index."""
     named = [each for each in frame.index.names if isinstance(each, str) and each not in frame.columns
              and column_named(each) in (INPUT, FEATURES, OUTPUT)]
     return frame.reset_index(level=named) if named else frame
@@ -40,7 +40,7 @@ def with_named_index(frame: Any) -> Any:
 
 def picked(name: str, names: Sequence[Any], rows: Sequence[Sequence[Any]], columns: Sequence[str],
            needed: Sequence[str], separator: str) -> list[tuple]:
-    """These columns of a table whose columns have names."""
+    """The rows of a table with named columns, as tuples of these columns."""
     places = places_of(names, rows)
     if any(column not in places for column in needed):
         raise InputError(f"{name} takes a list, or a table with the columns {', '.join(needed)} (lemma, tag will do), "
@@ -57,7 +57,7 @@ def picked(name: str, names: Sequence[Any], rows: Sequence[Sequence[Any]], colum
 
 
 def places_of(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> dict[str, list[int]]:
-    """Where the columns are, by their names; nowhere if these do not say it."""
+    """The places of the columns according to their names; empty if the names do not tell."""
     if not all(isinstance(each, str) for each in names):
         return {}
     if len(names) == 1:

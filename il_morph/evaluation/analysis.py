@@ -1,4 +1,4 @@
-"""Accuracy by whether training showed lemma and features, by feature, and by unseen characters."""
+"""Accuracy for lemmas and features seen and unseen in training, for each feature, and for unseen characters."""
 from __future__ import annotations
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ def groups_of(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat,
 
 
 def partition(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat) -> dict[str, list[int]]:
-    """Is the lemma seen or unseen in training, and is the whole feature bundle?"""
+    """Lines grouped by whether the lemma, and the whole feature bundle, are seen in training."""
     lemmas = {sample.input for sample in train}
     bundles = {frozenset(fmt.features(sample.tag)) for sample in train}
     groups: dict[str, list[int]] = defaultdict(list)
@@ -66,7 +66,7 @@ def by_feature(gold: Sequence[Entry], train: Sequence[Sample], fmt: DataFormat) 
 
 def by_unseen_characters(gold: Sequence[Entry], train: Sequence[Sample],
                          separators: Separators = NO_SEPARATORS) -> dict[str, list[int]]:
-    """Lines with symbols that training never showed; in an output they can only be copied."""
+    """Lines grouped by whether input and output have symbols unseen in training, which an output can only copy."""
     known = set(characters(train, separators))
     groups: dict[str, list[int]] = defaultdict(list)
     for line, entry in enumerate(gold):

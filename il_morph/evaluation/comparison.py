@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Comparison:
-    """The second model against the first; accuracies and differences in percent."""
+    """The second model compared with the first; the difference and its interval are in percentage points."""
 
     lines: int
     only_first: int  # lines that only the first gets right
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def p_in_words(p: float, least: float = 0.0) -> str:
-    """No p is 0: `< 0.0001`, or the least that so many resamples can show."""
+    """p as text, never 0: `< 0.0001` instead, or `<` the smallest p that the resamples can show."""
     least = max(least, 0.0001)
     return f"< {least:.4f}" if p < least else f"{p:.4f}"
 

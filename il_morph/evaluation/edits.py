@@ -1,4 +1,4 @@
-"""The edits between a prediction and the gold output: sequences of symbols, as a string is one of characters."""
+"""The edits between a prediction and the gold output. Both are sequences of symbols, such as strings of characters."""
 from __future__ import annotations
 
 import os

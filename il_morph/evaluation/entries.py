@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of gold data, or the predictions for one: the outputs, best first."""
+    """A line of gold data with its output, or a line with the predictions for it, best first."""
 
     file: str
     line: int
@@ -50,8 +50,8 @@ class Entry:
 
 def check_same_lines(first: Sequence[Entry], second: Sequence[Entry], fmt: DataFormat,
                      mending: str = "compare them with --unicode=nfc") -> None:
-    """Two files must have the same inputs and features in the same order. `mending` says what to do if they differ
-    only in their Unicode forms."""
+    """Refuse two files that do not have the same inputs and features in the same order. `mending` is the advice if they
+    differ only in their Unicode forms."""
     for one, other in zip(first, second):
         if (one.input, fmt.features(one.tag)) != (other.input, fmt.features(other.tag)):
             advice = "the files must have the same inputs and features in the same order"
@@ -77,7 +77,7 @@ def gold_entries(data: Data) -> list[Entry]:
 
 
 def listed_gold(values: Any, separators: Separators) -> tuple[list[Entry], DataFormat]:
-    """The right outputs of a list or a table in Python: outputs alone, or with inputs and features."""
+    """Gold data from a list or a table in Python: outputs alone, or with inputs and features."""
     items = [("", "", item) if isinstance(item, str) else item
              for item in items_in("gold", values, (INPUT, FEATURES, OUTPUT), features=False)]
     if not items:
@@ -112,7 +112,7 @@ def with_outputs(golds: Sequence[Entry], predictions: Any, separators: Separator
 
 def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS,
                      separators: Separators = NO_SEPARATORS, content: Optional[bytes] = None) -> list[Entry]:
-    """Read predictions, which may be empty; n-best predictions have a rank and a log probability."""
+    """Read predictions. Outputs may be empty; n-best predictions have a rank and a log probability."""
     name = name_of(path)
     rows = rows_of(split_lines(read_bytes(path) if content is None else content, name), name, fmt, words_alone=False)
     return prediction_entries(rows, fmt, unicode, separators)
@@ -141,8 +141,8 @@ def read_first_predictions(path: PathLike, options: ReadOptions) -> tuple[DataFo
 
 def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS,
                        separators: Separators = NO_SEPARATORS) -> list[Entry]:
-    """The entries of a file of predictions. A model of characters may have written separators where none belong: such
-    an output has empty symbols, which are wrong ones."""
+    """The entries of a file of predictions. A model of characters may have written separators where none belong, so
+    outputs may have empty symbols, which count as wrong."""
     first = rows.rows[0]
     n_best = len(first) > len(fmt.columns)
     samples, ranks = [], []

@@ -19,7 +19,8 @@ __all__ = ["Entry", "Scores", "check_same_lines", "evaluate", "read_gold", "read
 class Scores:
     """Means over all lines; accuracies, error rates, precision, recall and F1 are in percent.
 
-    Error rates are those of outputs with a separator, precision, recall and F1 those of outputs with a boundary.
+    There are error rates only for outputs with a separator, and precision, recall and F1 only for outputs with a
+    boundary.
     """
 
     samples: int
@@ -87,8 +88,8 @@ def _error_rates(correct: Sequence[bool], distances: Sequence[int],
 
 
 def _segment_scores(golds: Sequence[str], outputs: Sequence[str], boundary: str) -> dict[str, float]:
-    """Precision, recall and F1 of segments, as in the shared task of 2022: a segment is right as often as both gold
-    and output of the line have it, wherever it stands. Counts are added up over lines."""
+    """Precision, recall and F1 of segments, as in the shared task of 2022: a segment is right as often as it occurs in
+    both gold and output of the line, in any position. Counts are added up over lines."""
     pairs = [(Counter(gold.split(boundary)), Counter(output.split(boundary))) for gold, output in zip(golds, outputs)]
     right = sum(sum((gold & output).values()) for gold, output in pairs)
     expected, found = (sum(sum(each.values()) for each in side) for side in zip(*pairs))

@@ -25,9 +25,9 @@ class WordGroup:
 
 
 def lemma_accuracy(gold: ConlluBlock, predicted: ConlluBlock, train: Optional[ConlluBlock] = None) -> list[WordGroup]:
-    """All words, those of each UPOS, and with training data those with seen and unseen forms.
+    """Accuracy over all words, for each UPOS, and with training data for seen and unseen forms.
 
-    As in the script, any lemma is right where gold has none (`_`)."""
+    As in the script, any lemma is right if gold has none (`_`)."""
     refuse_other_words(gold, predicted)
     seen = {word.fields[FORM] for word in train.words} if train else None
     groups: dict[tuple[str, str], WordGroup] = {}
@@ -49,7 +49,7 @@ def groups_of_word(word: Word, seen: Optional[set[str]]) -> Iterator[tuple[str, 
 
 
 def refuse_other_words(gold: ConlluBlock, predicted: ConlluBlock) -> None:
-    """Both files have the same words in the same order."""
+    """Refuse files that do not have the same words in the same order."""
     for one, other in zip(gold.words, predicted.words):
         if one.fields[:FORM + 1] != other.fields[:FORM + 1]:
             raise InputError(f"{predicted.where(other.index)} has the word {shown(other)}, but "

@@ -13,8 +13,7 @@ FOUR_TIMES = 4
 
 
 def votes_for(outputs: Sequence[str]) -> list[tuple[str, int]]:
-    """Each output with the number of its votes, the most frequent first; a tie goes to the first model among the tied.
-    """
+    """Each output with its number of votes, the most frequent first; the output of an earlier model wins a tie."""
     return Counter(outputs).most_common()
 
 
@@ -23,7 +22,7 @@ def vote(outputs: Sequence[str]) -> str:
 
 
 def repaired(entry: Entry, separators: Separators = NO_SEPARATORS) -> Entry:
-    """An output with the same symbol four times in a row becomes the input."""
+    """The entry with its input in place of every output that has the same symbol four times in a row."""
     outputs = tuple(separators.as_output(entry.input) if repeats(separators.outputs(output)) else output
                     for output in entry.outputs)
     return replace(entry, outputs=outputs)
@@ -34,7 +33,7 @@ def repeats(symbols: Sequence[str]) -> bool:
 
 
 def ranked_ensemble(models: Sequence[Sequence[Entry]], dev_accuracies: Sequence[float], fmt: DataFormat) -> list[str]:
-    """The vote of SGM17TOP: the three quarters of the models with the best dev accuracy vote, 15 of 20.
+    """The vote of SGM17TOP: only the three quarters of the models with the best dev accuracy vote, 15 of 20.
 
     The best model comes first, so it decides ties. Outputs are repaired before the vote.
     """

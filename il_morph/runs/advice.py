@@ -1,4 +1,4 @@
-"""What to try next, at the end of a training: at most two sentences that follow from how it went."""
+"""Advice at the end of a training: at most two sentences on what to try next, based on how it went."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ MOST = 2  # sentences
 
 
 def advice(spec: RunSpec, model: ModelSettings, history: History, dev: int, engine: str) -> list[str]:
-    """`dev` is the number of development lines."""
+    """At most two sentences; `dev` is the number of development lines."""
     return list(islice(_all_advice(spec, model, history, dev, engine), MOST))
 
 

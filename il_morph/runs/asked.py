@@ -1,7 +1,7 @@
-"""From names and values, as the command line and Python give them, to a `RunSpec`.
+"""Build a `RunSpec` from names and values, as the command line and Python give them.
 
-Each thing may be asked for under the name of its flag with `_` for `-`: `no_pos_emb=True` is `pos_emb=False`,
-`align_cls=True` is `aligner="cls"`. None asks for nothing, and neither does False for what is off by default.
+A setting may also have the name of its flag with `_` for `-`: `no_pos_emb=True` is `pos_emb=False`, `align_cls=True`
+is `aligner="cls"`. None counts as not given, and so does False for a setting that is off by default.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from il_morph.values import bad_value, choice, integer, items_of, number, path_o
 
 DECLARED = {**SETTINGS, **OTHERS}
 SWITCHES = {name for name, declared in SETTINGS.items() if isinstance(declared.default, bool)} | {"no_feat_format"}
-LEVELS = ("verbose", "dynet_autobatch")  # numbers that Python may switch on
+LEVELS = ("verbose", "dynet_autobatch")  # numbers for which callers in Python may give True
 MOST_SEEDS = 1000
 
 
@@ -39,9 +39,9 @@ def make_spec(train: PathLike, dev: Optional[PathLike], results: PathLike, asked
 
 
 def under_one_name(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked for, each thing under its own name."""
+    """The values that are given, each under the name of its setting or flag."""
     found: dict[str, Any] = {}
-    said: dict[str, str] = {}  # under which flag
+    said: dict[str, str] = {}  # name -> the flag that gave it
     for given, value in asked.items():
         name, value = renamed(given, value)
         if value is None or (value is False and not DECLARED[name].default):
@@ -55,7 +55,7 @@ def under_one_name(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def renamed(name: str, value: Any) -> tuple[str, Any]:
-    """The setting or flag of this name, or whose opposite it is."""
+    """The name and value of the setting or flag that has this name, or whose opposite has it."""
     aligner, opposite = name[len("align_"):], name[len("no_"):] if name.startswith("no_") else f"no_{name}"
     if name in DECLARED:
         return name, value
@@ -87,7 +87,7 @@ def value_of(declared: Field, value: Any) -> Any:
 
 
 def beam_widths(given: Union[str, int, Iterable[int]]) -> tuple[int, ...]:
-    """Widths in a list, or as text with commas; greedy search is always done, and not listed."""
+    """Beam widths from a list, or from text with commas. Greedy search is always done, so it is left out."""
     said = listed("--beam-widths", given)
     widths = (said if isinstance(given, str) else said or "0").split(",")
     if not all(width.isdecimal() for width in widths):

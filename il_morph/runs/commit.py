@@ -10,9 +10,9 @@ UNKNOWN = "unknown"
 
 
 def code_version() -> str:
-    """The commit of the checkout that this package is imported from, marked when the package differs from it.
+    """The commit of the checkout that this package is imported from, marked if the package differs from it.
 
-    Unknown when it is an installed copy, or a copy that its repository does not know.
+    Unknown for an installed copy, or a copy that the repository around it does not track.
     """
     tracked = f"{PACKAGE.name}/__init__.py"
     if not (PACKAGE.parent / ".git").exists() or _git("ls-files", "--error-unmatch", tracked) is None:
@@ -24,10 +24,10 @@ def code_version() -> str:
 
 
 def _git(*arguments: str) -> Optional[str]:
-    """What git says about the checkout, or nothing when it fails."""
+    """The output of git for the checkout, or None if git fails."""
     try:
         done = subprocess.run(["git", "-C", str(PACKAGE.parent), *arguments], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
-    except OSError:  # there is no git
+    except OSError:  # git is not installed
         return None
     return done.stdout.strip() if done.returncode == 0 else None

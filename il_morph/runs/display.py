@@ -1,4 +1,4 @@
-"""What the runs of a table do, on the standard error: on a terminal in place, elsewhere a line for each change."""
+"""The progress of several runs on standard error: on a terminal in place, elsewhere a line for each change."""
 from __future__ import annotations
 
 import shutil
@@ -19,13 +19,13 @@ Counts = tuple[int, int, int]  # finished, running, failed
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the jobs have come."""
+    """The progress of the jobs."""
 
     total: int
     finished: int
     failed: int
     running: Sequence[str]  # a line each
-    done: float  # jobs, with shares of those that run
+    done: float  # jobs, including the finished shares of running jobs
     left: Optional[float]  # seconds
 
     @property
@@ -49,7 +49,7 @@ def duration(seconds: Optional[float]) -> str:
 
 
 class Lines:
-    """For files and pipes: a new line when something has changed."""
+    """A display for files and pipes: prints a new line when something has changed."""
 
     def __init__(self) -> None:
         self.last: Optional[Counts] = None
@@ -67,7 +67,7 @@ class Lines:
 
 
 class Screen:
-    """For a terminal: a bar, and under it what runs now."""
+    """A display for a terminal: draws a bar, and the running jobs below it."""
 
     def __init__(self) -> None:
         self.height, self.shown = 0, 0.0
@@ -94,7 +94,7 @@ class Screen:
 
 
 class Silence(Lines):
-    """For Python, where it is asked for."""
+    """A display for callers in Python who hide progress: prints nothing."""
 
     def show(self, standing: Standing) -> None:
         self.last = standing.counts

@@ -18,14 +18,14 @@ from il_morph.model.predictor import AnyPredictor, sample_of, usable
 from il_morph.runs.python import NAMES, messages_in_python, shown, train_as_asked
 from il_morph.values import items_of, number, text
 
-HELD_OUT = 0.1  # of the data, to choose the best epoch by
+HELD_OUT = 0.1  # share of the data that chooses the best epoch
 
 
 class Transducer:
-    """Trains as `il_morph.train` does, with its keyword arguments, on inputs X and outputs y.
+    """A model that is trained as by `il_morph.train`, with its keyword arguments, on inputs X and outputs y.
 
-    X has what `predict` of a model takes: pairs (input, features), plain inputs, or a table. A share of the data
-    (`held_out`) chooses the best epoch. `score` is the share of right outputs, from 0 to 1.
+    X is what a model's `predict` takes: pairs (input, features), plain inputs, or a table. A share of the data
+    (`held_out`) is held out to choose the best epoch. `score` is the share of right outputs, from 0 to 1.
     """
 
     def __init__(self, model: str = "ca-r", held_out: float = HELD_OUT, **settings: Any):
@@ -86,7 +86,7 @@ class Transducer:
 
 
 def paired(X: Any, y: Any, separator: str = ";") -> list[Sample]:
-    """The samples of inputs and outputs."""
+    """The samples with these inputs and outputs."""
     inputs = [sample_of(item) for item in items_in("fit", X, (INPUT, FEATURES), False, separator)]
     outputs = [text("an item of y", each) for each in items_of("y", y)]
     if len(inputs) != len(outputs):
@@ -95,7 +95,7 @@ def paired(X: Any, y: Any, separator: str = ";") -> list[Sample]:
 
 
 def as_lines(samples: Sequence[Sample], tagged: bool) -> str:
-    """A file with a header row, which leaves no doubt about the columns."""
+    """The content of a data file; its header row leaves no doubt about the columns."""
     header = [INPUT, OUTPUT, FEATURES][:2 + tagged]
     rows = [[sample.input, sample.target, sample.tag][:2 + tagged] for sample in samples]
     return "".join("\t".join(row) + "\n" for row in [header, *rows])

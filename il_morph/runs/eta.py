@@ -1,4 +1,4 @@
-"""How long runs will still take, from the epochs of those that train."""
+"""Estimate how long runs will still take from the epochs of the runs that are training."""
 from __future__ import annotations
 
 import heapq
@@ -17,13 +17,13 @@ from il_morph.runs.spec import Job, Task
 
 @dataclass(frozen=True)
 class Pace:
-    """How far a training has come."""
+    """The progress of a training."""
 
-    epochs: int  # that are over
-    seconds: float  # that they took
+    epochs: int  # finished epochs
+    seconds: float  # that these epochs took
     best: int  # the epoch with the best dev accuracy, from 0
     dev_accuracy: float  # after the last epoch
-    since: float  # seconds since then
+    since: float  # seconds since the last epoch
 
     @property
     def seconds_per_epoch(self) -> float:
@@ -31,7 +31,7 @@ class Pace:
 
 
 def read_pace(results: RunFolder) -> Optional[Pace]:
-    """What the log of a training says; nothing before its first epoch is over."""
+    """The pace of a training according to its log; None before its first epoch is over."""
     with suppress(InputError, OSError, ValueError):
         rows = read_log(results.log)
         since = time.time() - results.log.stat().st_mtime
@@ -45,40 +45,41 @@ def read_pace(results: RunFolder) -> Optional[Pace]:
 
 @dataclass
 class Experience:
-    """What finished runs took: the share of their most epochs before early stopping, and seconds in all."""
+    """What finished runs took: the share of their maximum number of epochs until early stopping, and seconds in all."""
 
     shares: dict[str, list[float]] = field(default_factory=dict)  # by kind
     seconds: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, task: Task) -> None:
-        """Learn from a finished run; a damaged record teaches nothing."""
+        """Add a finished run; a damaged record is ignored."""
         with suppress(InputError), stats_of(task.folder) as stats:
             epochs, seconds = int(stats["training"]["epochs"]), float(stats["training"]["seconds"])
             self.shares.setdefault(task.kind, []).append(min(epochs / task.spec.training.epochs, 1.0))
             self.seconds.setdefault(task.kind, []).append(seconds)
 
     def share(self, kind: str) -> float:
-        """The typical share of the most epochs; all of them while nothing is known."""
+        """The typical share of the maximum number of epochs; 1 while nothing is known."""
         known = _typical(self.shares, kind)
         return 1.0 if known is None else known
 
 
 def epochs_expected(task: Task, pace: Pace, share: float) -> int:
-    """A run cannot stop before its patience is over, nor after its last epoch; in between it does what is typical."""
+    """How many epochs a run will have: not fewer than its patience demands, nor more than its maximum; in between, the
+    typical share of the maximum."""
     training = task.spec.training
     soonest = pace.best + 1 + training.patience
     return max(pace.epochs, min(training.epochs, max(round(share * training.epochs), soonest)))
 
 
 def seconds_left(task: Task, pace: Pace, share: float) -> float:
-    """Of a run that trains. It falls with every epoch, and within an epoch with every second."""
+    """Seconds left for a run that is training. They fall with every epoch and, within an epoch, with every second."""
     to_come = (epochs_expected(task, pace, share) - pace.epochs) * pace.seconds_per_epoch
     return max(to_come - min(pace.since, pace.seconds_per_epoch), 0.0)
 
 
 @dataclass(frozen=True)
 class AtWork:
-    """A run that trains, since `elapsed` seconds."""
+    """A run that has been training for `elapsed` seconds."""
 
     task: Task
     pace: Optional[Pace]
@@ -86,7 +87,7 @@ class AtWork:
 
 
 def time_left(at_work: Sequence[AtWork], waiting: Iterable[Job], slots: int, experience: Experience) -> Optional[float]:
-    """Seconds until everything is over when `slots` runs train at a time; nothing while no epoch is over anywhere."""
+    """Seconds until everything is over if `slots` runs train at a time; None while no epoch of any run is over."""
     left = {id(each): seconds_left(each.task, each.pace, experience.share(each.task.kind))
             for each in at_work if each.pace}
     totals = {kind: list(seconds) for kind, seconds in experience.seconds.items()}
@@ -100,7 +101,7 @@ def time_left(at_work: Sequence[AtWork], waiting: Iterable[Job], slots: int, exp
 
 
 def last_end(now: Sequence[float], later: Iterable[float], slots: int) -> float:
-    """When everything is over, if each of `later` starts as soon as one of the slots is free."""
+    """Seconds until everything is over if each of `later` starts as soon as a slot is free."""
     ends = [*now, *[0.0] * (slots - len(now))]
     heapq.heapify(ends)
     for seconds in later:
@@ -120,6 +121,6 @@ def _seconds(totals: dict[str, list[float]], task: Task) -> float:
 
 
 def _typical(known: dict[str, list[float]], kind: str) -> Optional[float]:
-    """The mean of the kind, or else of all."""
+    """The mean over this kind, or over all kinds if it is unknown."""
     values = known.get(kind) or [value for values in known.values() for value in values]
     return statistics.fmean(values) if values else None

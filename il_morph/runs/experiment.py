@@ -46,18 +46,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run whose input has been read and found right. Nothing is written yet."""
+    """A run whose input has been read and checked. Nothing is written yet."""
 
     spec: RunSpec
     engine: Engine
     reloaded: Optional[Model]
     parts: Parts
     vocabulary: Vocabulary
-    split: Optional[SplitFile] = None  # of the training file, where it is the only one
+    split: Optional[SplitFile] = None  # of the training file, if there is no development file
 
 
 def run(spec: RunSpec, command: Sequence[str] = ()) -> None:
-    """Train, or evaluate, and write the results. `command` is recorded for people; without one it is made."""
+    """Train, or evaluate, and write the results. `command` is recorded for people; by default it is rebuilt."""
     prepared, command = prepare(spec), command or ["il-morph", *spec.argv()]
     if prepared.spec.training.mode == "eval":
         _evaluate(prepared, command)
@@ -66,8 +66,8 @@ def run(spec: RunSpec, command: Sequence[str] = ()) -> None:
 
 
 def prepare(spec: RunSpec, dev_is_used: bool = True) -> Prepared:
-    """Read the model to start from and the data, check what is asked for against them, then build the vocabulary. Folds
-    have development data of their own, so nothing is said about that of one split."""
+    """Read the model to start from and the data, check the spec against them, then build the vocabulary. Folds have
+    development data of their own, so without `dev_is_used` nothing is logged about that of this split."""
     reloaded = load_model(spec.reload_path) if spec.reload_path is not None else None
     if reloaded:
         check_reloaded(spec, reloaded.vocabulary.settings)
@@ -94,7 +94,7 @@ def prepare(spec: RunSpec, dev_is_used: bool = True) -> Prepared:
 
 
 def _for_data(spec: RunSpec, parts: Parts) -> RunSpec:
-    """The run with what its preset sets for data of this size."""
+    """The run with the settings that its preset adds for data of this size."""
     found = spec if spec.training.mode == "eval" else spec.for_data(len(parts.train))
     added = [flag(name, value) for name, value in found.settings.items() if name not in spec.settings]
     if added:
@@ -104,12 +104,12 @@ def _for_data(spec: RunSpec, parts: Parts) -> RunSpec:
 
 
 def _settings(spec: RunSpec, parts: Parts) -> ModelSettings:
-    """Those of a new model: the format is that of its data, and without features there is no POS."""
+    """The settings of a new model: its format is the format of the data; without features the default is no POS."""
     return ModelSettings(**{"pos_emb": parts.format.separator is not None, **spec.network, "format": parts.format.name})
 
 
 def _read(spec: RunSpec, reloaded: Optional[Model]) -> tuple[Parts, Optional[SplitFile]]:
-    """Read the data, as the model of --reload-path does."""
+    """Read the data as a model of --reload-path reads it, and split the training file if no dev file is given."""
     options = spec.reading
     if reloaded:
         settings = reloaded.vocabulary.settings
@@ -170,7 +170,8 @@ def _train(run: Prepared, command: Sequence[str]) -> None:
 
 
 def _lexicon(run: Prepared) -> Optional[Lexicon]:
-    """The words of the training data, after those of the model it starts from: of a treebank, or if asked for."""
+    """The lexicon of the model to start from, if it has one, with the words of the training data. Without one, only the
+    words of a treebank are kept, unless --keep-lexicon is given."""
     before = run.reloaded.lexicon if run.reloaded else None
     if before is None and not run.spec.keep_lexicon and not isinstance(run.vocabulary.format, Treebank):
         return None
@@ -179,7 +180,7 @@ def _lexicon(run: Prepared) -> Optional[Lexicon]:
 
 
 def seed_of(spec: RunSpec) -> int:
-    """The given seed, that of an interrupted run that is to go on, or one that is drawn."""
+    """The given seed, the seed of an interrupted run that is to go on, or one that is drawn."""
     if spec.dynet_seed is not None:
         return spec.dynet_seed
     interrupted = spec.folder.checkpoint
@@ -191,13 +192,13 @@ def drawn_seed() -> int:
 
 
 def identity_of(run: Prepared, samples: Sequence[Sample], seed: int) -> dict[str, Any]:
-    """Which run this is: with the same settings, data and start it goes on where it was interrupted."""
+    """Identifies a run: an interrupted run goes on only with the same settings, data and initial weights."""
     start = sha256()
     for name, weights in sorted(run.reloaded.weights.items() if run.reloaded else ()):
         start.update(name.encode() + weights.tobytes())
     settings = {**run.vocabulary.settings.as_dict(), **run.spec.training.as_dict(), "seed": seed,
                 "engine": run.engine.name, KERNELS: run.engine.kernels_name}
-    data = repr([samples, run.vocabulary.as_dict()])  # the symbols may be those of the test data too
+    data = repr([samples, run.vocabulary.as_dict()])  # the vocabulary may have symbols of the test data, too
     return json.loads(json.dumps({**settings, "data": sha256(data.encode()).hexdigest(),
                                   "start": start.hexdigest() if run.reloaded else None}))
 
@@ -240,7 +241,7 @@ def _decode(spec: RunSpec, model: Model, parts: dict[str, Optional[Sequence[Samp
 
 
 class RunReport:
-    """Keeps log, best model and checkpoint on disk while training goes on."""
+    """The observer of a training, which keeps log, best model and checkpoint on disk."""
 
     def __init__(self, results: ResultsFolder, vocabulary: Vocabulary, training: dict[str, Any],
                  identity: dict[str, Any], checkpoint: Optional[Checkpoint] = None,
@@ -248,12 +249,12 @@ class RunReport:
         self.results, self.vocabulary, self.training, self.identity = results, vocabulary, training, identity
         self.clock, self.epochs, self.lexicon = Clock(), 0, lexicon
         self.best: Optional[Epoch] = None
-        self.best_weights: Optional[dict] = None  # that are not in f.model yet
+        self.best_weights: Optional[dict] = None  # of the best epoch, until f.model has them
         if checkpoint:
             self._go_on(checkpoint)
 
     def _go_on(self, checkpoint: Checkpoint) -> None:
-        """The same epochs, best model and seconds as if the training had not been interrupted."""
+        """Restore epochs, best model and seconds, as if the training had not been interrupted."""
         self.clock = Clock(checkpoint.seconds, checkpoint.cpu_seconds)
         self.best, self.best_weights = checkpoint.history.best, checkpoint.history.weights
         self.on_end()
@@ -289,7 +290,7 @@ class RunReport:
             training.learner.state()))
 
     def on_end(self) -> None:
-        """Model and log follow the checkpoint: wherever an epoch is cut off, the training goes on or starts over."""
+        """Write model and log after the checkpoint: wherever a training is cut off, it can go on or start over."""
         if self.best_weights is not None:
             self.results.save_model(self.model(self.best_weights))
             self.best_weights = None
@@ -306,8 +307,8 @@ class RunReport:
 
 
 def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
-    """The samples that a reloaded model can learn: it has no action for a character it does not know, and some
-    architectures do not learn to read one."""
+    """The samples that a reloaded model can learn: it has no actions for unknown characters, and some architectures
+    do not learn to read them."""
     reads = not vocabulary.settings.kind.learns_unseen_inputs
     encoded = [vocabulary.symbols.encoded(sample) for sample in train]
     kept = [sample for sample, inside in zip(train, encoded)
@@ -322,7 +323,7 @@ def learnable(train: Sequence[Sample], vocabulary: Vocabulary) -> list[Sample]:
 
 
 def say_what_looks_wrong(parts: Parts) -> None:
-    """The data check in a line."""
+    """Log the result of the data check in one line."""
     found = summary([finding for findings in check_all(parts.files) for finding in findings])
     if found:
         log.warning("the data has %s; `il-morph check %s` lists them", found,
@@ -330,14 +331,14 @@ def say_what_looks_wrong(parts: Parts) -> None:
 
 
 def report_attributes(vocabulary: Vocabulary) -> None:
-    """Where no feature names an attribute, slots are those of the features."""
+    """Warn if no feature names an attribute: then --avm-feat-format changes nothing, each feature is a slot anyway."""
     settings, features = vocabulary.settings, vocabulary.features.symbols[1:]
     if settings.architecture == TRANSDUCER and settings.avm_feat_format and not any("=" in each for each in features):
         log.warning("--avm-feat-format has no effect here: no feature of the training data is an attribute=value")
 
 
 def report_unseen(vocabulary: Vocabulary, parts: Parts) -> None:
-    """Symbols that training did not show are no error, but worth knowing."""
+    """Log how many samples have symbols unseen in training: no error, but worth knowing."""
     for part, samples in {"dev": parts.dev, "test": parts.test or []}.items():
         for kind, number in vocabulary.unseen(samples).items():
             if number:

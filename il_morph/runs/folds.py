@@ -14,8 +14,8 @@ MOST_FOLDS = 100
 
 
 def split_into_folds(file: SplitFile, root: RunFolder, folds: int) -> list[SplitFile]:
-    """For each fold the file in two parts, which go into the folder of the fold. Lines with the same input stay
-    together where the split is by lemma."""
+    """For each fold, the file in two parts, which go into the folder of the fold. If the split is by lemma, lines with
+    the same input stay together."""
     if file.split.by == SENTENCE:
         raise InputError(f"--folds: {file.data.name} is CoNLL-U, split by sentence; give lines with columns")
     samples = file.data.samples
@@ -34,7 +34,7 @@ def split_into_folds(file: SplitFile, root: RunFolder, folds: int) -> list[Split
 
 
 def fold_task(prepared: Prepared, file: SplitFile, root: RunFolder, number: int) -> Task:
-    """The training of one fold. All have the same seed: what differs is the data."""
+    """The training of one fold. All folds have the same seed, so only the data differs."""
     spec = prepared.spec
     return Task(replace(spec, train=str(file.targets["train"]), dev=str(file.targets["dev"]),
                         results=str(root.path / str(number)), split_by=None, split_seed=None, force=False,

@@ -1,4 +1,4 @@
-"""Locks on files, which the kernel takes back when the process that holds them dies."""
+"""Locks on files, which the kernel releases when the process that holds them dies."""
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ from il_morph.run_folder import RunFolder
 
 NO_LOCKS = ("this system has no file locks (fcntl), and they are needed to run a table: use Linux or macOS, or on "
             "Windows the Windows Subsystem for Linux")
-HANDED_OVER = "IL_MORPH_LOCK"  # in the environment of a training: the descriptor of the lock that it is started with
+HANDED_OVER = "IL_MORPH_LOCK"  # in the environment of a training: the descriptor of the lock that it inherits
 
 
 def has_locks() -> bool:
@@ -26,10 +26,10 @@ def require_locks() -> None:
 
 
 class FileLock:
-    """A lock on a file that is made for it.
+    """A lock on a file that exists only for the lock.
 
-    It belongs to the open file, not to a process: a process that is started with `descriptor` among its inherited files
-    holds it too, and goes on to hold it after `release` here.
+    The lock belongs to the open file, not to a process: a process that inherits `descriptor` holds it, too, and keeps
+    it after `release` here.
     """
 
     def __init__(self, path: PathLike):
@@ -38,7 +38,7 @@ class FileLock:
         self.is_handed_over = False
 
     def acquire(self, wait: bool = True) -> bool:
-        """Take the lock; without waiting, false when another process has it."""
+        """Take the lock. Without `wait`, return False if another process has it."""
         while True:
             descriptor = self._open()
             if not self._flock(descriptor, wait):
@@ -51,7 +51,7 @@ class FileLock:
             os.close(descriptor)  # the file was deleted meanwhile: another process may have locked a new one
 
     def take_over(self) -> bool:
-        """Take the lock that the process that started this one has handed over, if it has."""
+        """Take over the lock that the parent process has handed over, if it has. Returns whether it has."""
         descriptor = os.environ.get(HANDED_OVER, "")
         if not (descriptor.isdecimal() and self._is_current(int(descriptor))):
             return False
@@ -59,14 +59,14 @@ class FileLock:
         return True
 
     def sign(self, process: int) -> None:
-        """Say in the file who has the lock, if the disk is not full."""
+        """Write into the file which process has the lock; skip it if the disk is full."""
         assert self.descriptor is not None, "only the owner signs"
         with suppress(OSError):
             os.ftruncate(self.descriptor, 0)
             os.pwrite(self.descriptor, f"process {process} on {socket.gethostname()}\n".encode(), 0)
 
     def owner(self) -> str:
-        """Who had the lock last, as far as the file says."""
+        """The process that had the lock last, according to the file."""
         try:
             return read_regular(self.path).decode("utf-8", "replace").strip() or "another process"
         except InputError:
@@ -117,8 +117,7 @@ class FileLock:
 
 
 def lock_of(folder: RunFolder) -> FileLock:
-    """The lock of a run: the one that was handed over, or one that nobody has. An InputError if somebody trains there.
-    """
+    """Take the lock of a run, or the one that was handed over. An InputError if another process trains there."""
     lock, older = FileLock(folder.lock), FileLock(folder.lock_of_version_2)
     if not lock.take_over() and not lock.acquire(wait=False):
         raise in_use(folder, lock)

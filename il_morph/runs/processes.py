@@ -1,4 +1,4 @@
-"""Starting il-morph: the training of a run, under a lock that lives as long as the training."""
+"""Start il-morph in new processes: each training holds the lock of its run as long as it lives."""
 from __future__ import annotations
 
 import os
@@ -27,7 +27,7 @@ class Busy(Exception):
 
 
 def il_morph(*arguments: str) -> list[str]:
-    """The command line of another il-morph."""
+    """The command line that starts another il-morph."""
     return python("il_morph", *arguments)
 
 
@@ -41,7 +41,7 @@ def environment() -> dict[str, str]:
 
 
 def start_training(task: Task, wait: bool = True, own_group: bool = False) -> Optional[subprocess.Popen]:
-    """Start the training of a run, or nothing when the run is finished; nobody else trains there at the same time."""
+    """Start the training of a run; None if the run is finished. No other process trains there at the same time."""
     try:
         return _start(task, wait, own_group)
     except OSError as error:
@@ -49,7 +49,7 @@ def start_training(task: Task, wait: bool = True, own_group: bool = False) -> Op
 
 
 def forget(runs: Sequence[RunFolder]) -> None:
-    """Let runs start over, finished or interrupted; none where another process trains."""
+    """Let finished or interrupted runs start over; none of them if another process trains in one of the folders."""
     there = [results for results in runs if results.path.is_dir()]
     for results in there:
         lock_of(results).release()
@@ -60,8 +60,8 @@ def forget(runs: Sequence[RunFolder]) -> None:
 
 
 def clear_remains(results: RunFolder) -> None:
-    """What becomes of an unfinished run's remains: it goes on from its checkpoint, or they go and it starts over.
-    A checkpoint that a power failure has cut off is no archive any more."""
+    """Delete the remains of an unfinished run, which then starts over, unless it has a checkpoint to go on from.
+    A checkpoint that a power failure has cut off is no longer an archive."""
     if os.path.isfile(results.checkpoint) and zipfile.is_zipfile(results.checkpoint):
         return
     for path in results.remains():
@@ -70,7 +70,7 @@ def clear_remains(results: RunFolder) -> None:
 
 
 def train_in_order(job: Job) -> int:
-    """The runs of a job that are not finished yet, one after the other; the exit code of the first that fails."""
+    """Train the unfinished runs of a job one after the other; the exit code of the first that fails, or 0."""
     for task in job:
         process = start_training(task)
         code = process.wait() if process else 0
@@ -113,7 +113,7 @@ def _start(task: Task, wait: bool, own_group: bool) -> Optional[subprocess.Popen
 def _start_under(lock: FileLock, task: Task, own_group: bool) -> subprocess.Popen:
     assert lock.descriptor is not None
     said = open_own(task.folder.train_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with os.fdopen(said, "ab") as log:  # a training that goes on has said something before
+    with os.fdopen(said, "ab") as log:  # a training that goes on has already written to it
         return subprocess.Popen(il_morph(*task.spec.argv()), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 env={**environment(), HANDED_OVER: str(lock.descriptor)}, pass_fds=[lock.descriptor],
                                 start_new_session=own_group)

@@ -1,4 +1,4 @@
-"""Training from Python. Messages are written for the command line; here they speak of keyword arguments."""
+"""Training from Python. Messages are written for the command line; here their flags become keyword arguments."""
 from __future__ import annotations
 
 import logging
@@ -37,14 +37,15 @@ def train_as_asked(train: PathLike, dev: Optional[PathLike], results: PathLike, 
 
 
 def no_flag(path: Any) -> Any:
-    """A path that looks like a flag, as one that messages and processes take for a path."""
+    """The path, with `./` in front if it looks like a flag, so that messages and processes take it for a path."""
     return f"./{path}" if isinstance(path, str) and path.startswith("--") else path
 
 
 def in_python(message: str, names: Collection[str] = NAMES) -> str:
-    """`--force` is `force=True`, `--no-pos-emb` is `pos_emb=False`, `--il-k` is `il_k`, `--mode=il` is `mode="il"`.
+    """The message with keyword arguments instead of flags.
 
-    Flags that are no arguments of these names stay as they are.
+    `--force` is `force=True`, `--no-pos-emb` is `pos_emb=False`, `--il-k` is `il_k`, `--mode=il` is `mode="il"`.
+    Flags that do not correspond to arguments with these names stay as they are.
     """
     return FLAG.sub(partial(_keyword, names), message)
 
@@ -66,8 +67,8 @@ def _keyword(names: Collection[str], found: re.Match[str]) -> str:
 
 @contextmanager
 def shown(verbose: Any) -> Iterator[None]:
-    """Show the lines of the command, unless the program has its own logging; with verbose=False no bars either. In a
-    notebook they go to standard output: it shows the other stream in red, as errors."""
+    """Show the log lines of the command, unless the program has its own logging; with verbose=False show neither lines
+    nor bars. In a notebook the lines go to standard output, because standard error is shown in red, as errors."""
     logger = logging.getLogger(PACKAGE)
     handler = logging.StreamHandler(sys.stdout if in_notebook() else None)
     if verbose is False:
@@ -90,7 +91,7 @@ def shown(verbose: Any) -> Iterator[None]:
 
 @contextmanager
 def messages_in_python(names: Collection[str] = NAMES) -> Iterator[None]:
-    """Errors and what il-morph logs speak of keyword arguments."""
+    """Let errors and log lines of il-morph name keyword arguments instead of flags."""
     make_record = logging.getLogRecordFactory()
 
     def worded(*args: Any, **kwargs: Any) -> logging.LogRecord:

@@ -38,7 +38,7 @@ def read_stats(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def stats_of(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """What f.stats says; the file is named if what is taken from it is not what it should be."""
+    """The content of f.stats. If the `with` block finds it damaged, the error names the file."""
     stats = read_stats(folder.stats)
     try:
         yield stats
@@ -53,7 +53,7 @@ def accuracy_of(folder: RunFolder, name: str) -> float:
 
 
 def read_complete_stats(path: Path) -> dict[str, Any]:
-    """The same, with everything a page needs present and of the right type."""
+    """Like `read_stats`, but everything that a page needs must be present and of the right type."""
     stats = read_stats(path)
     complaint = complaint_about(stats)
     if complaint:

@@ -20,11 +20,11 @@ from il_morph.runs.locks import has_locks, lock_of
 from il_morph.runs.records import read_log
 from il_morph.training.checkpoint import Checkpoint, load_checkpoint
 
-KERNELS = "kernels"  # in the identity of a run: what the engine computes with
+KERNELS = "kernels"  # in the identity of a run: the kernels that the engine computes with
 
 
 class ResultsFolder(RunFolder):
-    """The folder of the run that is going on. It is locked, and files are written whole."""
+    """The folder of the run in progress. The folder is locked, and files are written whole."""
 
     def __init__(self, path: PathLike):
         super().__init__(path)
@@ -44,12 +44,12 @@ class ResultsFolder(RunFolder):
             raise InputError(f"cannot write into the results folder {self.path}: choose another one")
 
     def close(self) -> None:
-        """The run is over: the folder is free."""
+        """Release the folder at the end of the run."""
         if self._held:
             self._held.close()
 
     def unfinished(self, identity: dict[str, Any]) -> Optional[Checkpoint]:
-        """Where the same run was interrupted; what another run or one that cannot go on left is not overwritten."""
+        """The checkpoint of this run, if interrupted. Refuses to overwrite another run, or one that cannot go on."""
         self._refuse_finished()
         if self.checkpoint.exists():
             checkpoint = load_checkpoint(self.checkpoint)
@@ -62,7 +62,7 @@ class ResultsFolder(RunFolder):
         return None
 
     def refuse_to_evaluate(self) -> None:
-        """Scores of another model do not take the place of a run that is finished or can go on."""
+        """Refuse to let the scores of an evaluation replace a run that is finished or can go on."""
         self._refuse_finished()
         if self.checkpoint.exists():
             raise InputError(f"{self.path} holds an interrupted training that can go on; choose another folder for the "
@@ -73,7 +73,7 @@ class ResultsFolder(RunFolder):
             raise InputError(f"{self.path} holds a finished run; choose another folder, or overwrite it with --force")
 
     def _refuse_other(self, there: dict[str, Any], here: dict[str, Any]) -> None:
-        """An older version did not have all settings: they had their defaults. Nor did it say what it computed with."""
+        """Refuse another run. Records of older versions lack kernels, and settings that had their defaults then."""
         defaults = {name: each.default for name, each in declarations().items() if name in here}
         there = {KERNELS: here[KERNELS], **defaults, **there}
         different = [name for name in {**there, **here} if there.get(name) != here.get(name)]
@@ -88,19 +88,19 @@ class ResultsFolder(RunFolder):
                              "or start over with --force")
 
     def _progress(self) -> str:
-        """The best dev accuracy in its log."""
+        """The number of epochs and the best dev accuracy in the log."""
         with suppress(InputError, ValueError):
             accuracies = [float(row["dev_accuracy"]) for row in read_log(self.log)]
             return f"{len(accuracies)} epochs, best dev accuracy {max(accuracies):.2f}"
         return "nothing is known of it"
 
     def begin(self) -> None:
-        """From here on the run is not finished: what an earlier one predicted goes, its model stays for now."""
+        """Delete the outcome of an earlier run, so that this one is not finished; the earlier model stays for now."""
         for path in [*self.outcome(), *self.leftovers()]:
             path.unlink()
 
     def start_over(self) -> None:
-        """Nothing is left to go on from."""
+        """Delete the checkpoint, so that nothing is left to go on from."""
         with suppress(FileNotFoundError):
             self.checkpoint.unlink()
 
@@ -116,7 +116,7 @@ class ResultsFolder(RunFolder):
     def write_predictions(self, name: str, fmt: DataFormat, samples: Sequence[Sample],
                           hypotheses: Sequence[Sequence[Hypothesis]],
                           separators: Separators = NO_SEPARATORS) -> Optional[Scores]:
-        """Predictions under `f.NAME.predictions`, and their scores unless the samples are covered."""
+        """Write `f.NAME.predictions`, and their scores unless the samples are covered."""
         ranked = [[hypothesis.output for hypothesis in found] for found in hypotheses]
         lines = [fmt.line(sample, outputs[0]) + "\n" for sample, outputs in zip(samples, ranked)]
         write_atomically(self.predictions(name), "".join(lines))

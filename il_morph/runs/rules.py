@@ -1,4 +1,4 @@
-"""What is allowed: every rule about a run that takes more than one value, asked before anything is built."""
+"""What is allowed: every rule about a run that involves more than one value, checked before anything is built."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ TIED_WHY = {"action_input": "characters and actions share their embeddings: make
 
 
 def check_spec(spec: RunSpec) -> None:
-    """What can be said before the model that a run starts from, and its data, are read."""
+    """Check all that can be checked before the data, and the model to start from, are read."""
     _check_split(spec)
     _check_network(spec)
     _check_schedule(spec)
 
 
 def check_seeds(spec: RunSpec) -> None:
-    """What trainings for several seeds cannot have."""
+    """Refuse what trainings for several seeds cannot have."""
     if spec.dynet_seed is not None:
         raise InputError("--seeds and --dynet-seed exclude each other: give one of them")
     if spec.training.mode == "eval":
@@ -40,7 +40,7 @@ def check_seeds(spec: RunSpec) -> None:
 
 
 def check_folds(spec: RunSpec, seeds: Optional[Sequence[int]]) -> None:
-    """Cross-validation cuts one file itself."""
+    """Refuse what does not fit cross-validation, which cuts one file itself."""
     if seeds is not None:
         raise InputError("--folds and --seeds exclude each other: give one of them")
     if spec.dev is not None:
@@ -51,7 +51,7 @@ def check_folds(spec: RunSpec, seeds: Optional[Sequence[int]]) -> None:
 
 
 def check_reloaded(spec: RunSpec, model: ModelSettings) -> None:
-    """What is asked for must not contradict the model of --reload-path."""
+    """Refuse settings that contradict the model of --reload-path."""
     for name, value in spec.network.items():
         trained = getattr(model, name)
         if trained != value and name == "format":
@@ -64,14 +64,14 @@ def check_reloaded(spec: RunSpec, model: ModelSettings) -> None:
 
 
 def check_symbols(spec: RunSpec, parts: Parts) -> None:
-    """A separator or boundary that only the preset names is in the outputs, or else they are written otherwise."""
+    """Refuse a separator or boundary that only the preset names and no output has: the data is of another kind."""
     named = any(name in spec.settings for name in SEPARATORS)
     for complaint in [] if named or spec.reload_path is not None else parts.separators.warnings(parts.train):
         raise InputError(f"{spec.train}: --model={spec.model} expects other data: {complaint}")
 
 
 def checked_engine(spec: RunSpec, model: ModelSettings) -> Engine:
-    """The engine that trains this model, which is all known once the data was read. It is not started yet."""
+    """The engine that trains this model, not started yet. All settings of the model are known once the data is read."""
     asked = spec.engine, spec.dynet_mem or DYNET_MEMORY, bool(spec.dynet_autobatch)
     if spec.training.mode == "eval":
         return engine_named(*asked)
@@ -111,7 +111,7 @@ def _check_architecture(settings: ModelSettings) -> None:
 
 
 def _check_schedule(spec: RunSpec) -> None:
-    """The mode, and what comes before it or is repeated."""
+    """Check the mode, and the settings of pre-training, augmentation and trials."""
     training = spec.training
     if training.il_decay == "exponential" and training.il_k >= 1:
         raise InputError(f"--il-k takes a number between 0 and 1 with --il-decay=exponential, not {training.il_k:g}")
@@ -132,7 +132,7 @@ def _check_schedule(spec: RunSpec) -> None:
 
 
 def _check_prefixes(training: TrainingSettings) -> None:
-    """These options are about the one place in the target that the expert counts."""
+    """With --il-prefixes=all, refuse options that assume that the expert counts one place in the target."""
     others = {"--il-rules=program": training.il_rules == "program",
               "--no-il-optimal-oracle": not training.il_optimal_oracle, "--il-bias-inserts": training.il_bias_inserts}
     for other, given in others.items():
@@ -141,7 +141,7 @@ def _check_prefixes(training: TrainingSettings) -> None:
 
 
 def _check_objective(spec: RunSpec, model: ModelSettings) -> None:
-    """Not every mode trains every architecture and transition system."""
+    """Refuse a mode that does not train the architecture or the transition system."""
     if model.architecture != TRANSDUCER and {phase.mode for phase in phases_of(spec.training)} != {"mle"}:
         raise InputError(f"--mode={spec.training.mode}: a model with --architecture={model.architecture} is trained "
                          "with --mode=mle alone")

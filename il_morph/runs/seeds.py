@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 def carry_out(spec: RunSpec, seeds: Optional[Sequence[int]], jobs: Optional[int], command: Sequence[str] = (),
               folds: Optional[int] = None) -> int:
-    """Train one model, or one for each seed or fold; the exit code."""
+    """Train one model, or one for each seed or fold. Returns the exit code."""
     check_spec(spec)
     if folds is not None:
         check_folds(spec, seeds)
@@ -81,7 +81,7 @@ def train_folds(spec: RunSpec, folds: int, jobs: Optional[int]) -> int:
 
 def train_tasks(tasks: Sequence[Task], jobs: Optional[int], summarise: Callable[[], dict[str, Any]],
                 root: RunFolder) -> int:
-    """Train what is not finished; then write and show the summary."""
+    """Train the tasks that are not finished; then write and show the summary. Returns the exit code."""
     code = train_jobs([[task] for task in tasks if not task.folder.finished],
                       [task for task in tasks if task.folder.finished], jobs)
     if not code:
@@ -94,7 +94,7 @@ def train_tasks(tasks: Sequence[Task], jobs: Optional[int], summarise: Callable[
 
 
 def seed_task(prepared: Prepared, root: RunFolder, seed: int) -> Task:
-    """The training of one seed. All of them read the same parts of a file that is split."""
+    """The training of one seed. If a file is split, all seeds read the same parts."""
     spec = replace(prepared.spec, results=str(root.path / str(seed)), dynet_seed=seed, force=False)
     if prepared.split:
         parts = {name: str(target) for name, target in prepared.split.targets.items()}
@@ -104,7 +104,7 @@ def seed_task(prepared: Prepared, root: RunFolder, seed: int) -> Task:
 
 
 def take_folder(prepared: Prepared, root: RunFolder, tasks: Sequence[Task], folds: Optional[int] = None) -> None:
-    """Refuse a folder with other runs, or empty it with --force; then say what is in it."""
+    """Refuse a folder with other runs, or empty it with --force; then record which training it holds."""
     force, identity = prepared.spec.force, identity_of(prepared.spec, prepared.parts)
     identity |= {} if folds is None else {"folds": folds, "seed": tasks[0].spec.dynet_seed}
     refuse_run_of_its_own(root)
@@ -122,7 +122,7 @@ def take_folder(prepared: Prepared, root: RunFolder, tasks: Sequence[Task], fold
 
 
 def identity_of(spec: RunSpec, parts: Parts) -> dict[str, Any]:
-    """The same settings and data with another seed belong together."""
+    """Identifies a training: seeds with the same settings and data belong together."""
     training = spec.training
     alike = replace(spec, dynet_seed=None, test_path=None, split_by=None, split_seed=None, force=False)
     flags = alike.with_settings(epochs=training.epochs, patience=training.patience).flags()
@@ -131,27 +131,27 @@ def identity_of(spec: RunSpec, parts: Parts) -> dict[str, Any]:
 
 
 def in_normal_form(flags: Sequence[str]) -> list[str]:
-    """Recorded flags as `identity_of` writes them: version 2 kept the words of the user, `--il-k=12.0` for example."""
+    """Recorded flags as `identity_of` writes them: version 2 kept what the user typed, such as `--il-k=12.0`."""
     asked = {name[2:].replace("-", "_"): value if equals else True
              for name, equals, value in (word.partition("=") for word in flags)}
     return sorted(make_spec("train", "dev", "results", asked).flags())
 
 
 def refuse_run_of_its_own(root: RunFolder) -> None:
-    """Its model would answer instead of the seeds."""
+    """Refuse a folder that holds a run of its own: its model would answer instead of the seeds."""
     if root.model.exists():
         raise InputError(f"{root.path} holds a run of its own, without seeds; choose another folder")
 
 
 def refuse_links(tasks: Sequence[Task]) -> None:
-    """The folders of seeds are in this folder, not where somebody else wants them."""
+    """Refuse links: the folders of seeds must be in this folder, not where somebody else wants them."""
     for task in tasks:
         if task.folder.path.is_symlink():
             raise InputError(f"{task.folder.path} is a link; delete it, or choose another folder")
 
 
 def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int]) -> str:
-    """What is in the folder and is not mixed with this training, and what to do; empty if there is nothing."""
+    """A complaint, with advice, about runs there that do not belong to this training; empty if there are none."""
     what_to_do = "choose another folder, or start over with --force"
     there = [int(run.path.name) for run in root.seeds() if run.remains()]
     if not root.seeds_identity.exists():
@@ -174,7 +174,7 @@ def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int])
 
 
 def discard(root: RunFolder, tasks: Sequence[Task]) -> None:
-    """What others have left goes: the models of a folder answer together."""
+    """Delete what other trainings have left, because all models of a folder answer together."""
     ours = {task.folder.path.name for task in tasks}
     for folder in [root, *(seed for seed in root.seeds() if seed.path.name not in ours)]:
         for path in folder.remains():
@@ -198,7 +198,7 @@ def summary_of(root: RunFolder, tasks: Sequence[Task], parts: Parts) -> dict[str
 
 
 def summary_of_folds(root: RunFolder, tasks: Sequence[Task], prepared: Prepared) -> dict[str, Any]:
-    """Accuracies of each fold on its own development data, mean and standard deviation; of test data also the vote."""
+    """Accuracies of each fold on its own development data, mean and standard deviation; for test data also the vote."""
     folders = {task.folder.path.name: task.folder for task in tasks}
     tested = summary_of(root, tasks, replace(prepared.parts, dev=[], test=prepared.parts.test
                                              if prepared.spec.test_path else None))
@@ -215,7 +215,7 @@ def spread_of(accuracies: dict[str, float]) -> dict[str, Optional[float]]:
 
 
 def gold_of(samples: Sequence[Sample]) -> Optional[list[Entry]]:
-    """The right outputs, unless they are covered."""
+    """The gold entries of the samples, or None if they are covered."""
     if samples[0].output is None:
         return None
     return [Entry("the data", number, sample.input, sample.tag, (sample.target,))

@@ -1,4 +1,4 @@
-"""Small data: which epoch is kept when the development data says little, and what to say about it."""
+"""Small data: which epoch is kept when there is little development data, and a warning about it."""
 from __future__ import annotations
 
 import logging
@@ -7,14 +7,14 @@ from il_morph.data.formats import Parts
 from il_morph.model.settings import BY_LOSS
 from il_morph.runs.spec import RunSpec
 
-SMALL_DEV = 50  # lines: below, many epochs have the same dev accuracy. The paper's tables have at least as many
+SMALL_DEV = 50  # lines; with fewer, many epochs have the same dev accuracy. The paper's tables have at least 50
 SMALL_DATA = 100  # lines in all
 
 log = logging.getLogger(__name__)
 
 
 def with_rule_for_ties(spec: RunSpec, parts: Parts) -> RunSpec:
-    """With little development data the dev loss decides between epochs of the same accuracy, unless a rule is given."""
+    """With little development data, let the dev loss decide between equally accurate epochs, unless a rule is given."""
     if len(parts.dev) >= SMALL_DEV or spec.training.mode == "eval":
         return spec
     if "pick_ties" in spec.settings or spec.training.pick_ties != "earlier" or spec.training.pick_loss:
@@ -23,7 +23,7 @@ def with_rule_for_ties(spec: RunSpec, parts: Parts) -> RunSpec:
 
 
 def warn_of_small_data(spec: RunSpec, parts: Parts) -> None:
-    """How much a line of the development data counts, and what to do with few lines."""
+    """Warn how much a single line counts in small development data, and say what to do with few lines."""
     dev, every = len(parts.dev), len(parts.train) + len(parts.dev) + len(parts.test or [])
     if dev >= SMALL_DEV or spec.training.mode == "eval":
         return

@@ -1,4 +1,4 @@
-"""A run as a value: one training as it is asked for, by the command line, by Python, or by a table of the paper."""
+"""A run as a value: one training as requested by the command line, by Python, or by a table of the paper."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -15,29 +15,30 @@ from il_morph.model.registry import TRANSDUCER, kind_named
 from il_morph.model.settings import BEST, PRESETS, SEPARATORS, ModelSettings, TrainingSettings, declarations, recipe_for
 from il_morph.run_folder import RunFolder
 
-MAX_SEED = 2**32 - 1  # DyNet's are 32 bits wide
+MAX_SEED = 2**32 - 1  # DyNet's seeds have 32 bits
 MOST_MEMORY = 1_000_000_000  # MB
 DEFAULT_MODEL = "ca-r"
 EXPONENTIAL_K = 0.9  # the default of --il-k with --il-decay=exponential
-WITH_TEST = (90.0, 10.0)  # the shares of training and development data where there is a test file
+WITH_TEST = (90.0, 10.0)  # the shares of training and development data if there is a test file
 PATHS = ("train", "dev", "results")
 
 
 def within(low: int, high: Optional[int] = None) -> Any:
-    """A whole number that need not be given."""
+    """A field for an optional whole number in this range."""
     return field(default=None, metadata={"low": low, "high": high})
 
 
 def word(choices: Iterable[str]) -> Any:
-    """One of these words, which need not be given."""
+    """A field for an optional word, one of these."""
     return field(default=None, metadata={"choices": tuple(choices)})
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Every field but the paths and `settings` is a flag of `il-morph train`, and so is every setting.
+    """A requested run. Every field but the paths and `settings` is a flag of `il-morph train`, and so is every setting.
 
-    What is not asked for is None, or missing from the settings: the model, the data or the defaults decide.
+    A value that is not requested is None or False, or missing from `settings`: the model, the data or the defaults
+    decide.
     """
 
     train: str
@@ -51,7 +52,7 @@ class RunSpec:
     task: Optional[str] = word(TASKS)
     conllu_features: Optional[str] = word(FEATURE_SOURCES)
     keep_lexicon: bool = False
-    settings: dict[str, Any] = field(default_factory=dict, hash=False)  # explicit ones, of network and training
+    settings: dict[str, Any] = field(default_factory=dict, hash=False)  # explicit settings of network and training
     dynet_seed: Optional[int] = within(0, MAX_SEED)
     engine: Optional[str] = word(ENGINES)
     dynet_mem: Optional[int] = within(1, MOST_MEMORY)
@@ -76,7 +77,7 @@ class RunSpec:
 
     @property
     def splitting(self) -> Optional[Splitting]:
-        """How the training file is split, where it is the only one."""
+        """How the training file is split; None if there is a development file."""
         if self.dev is not None:
             return None
         return Splitting(SHARES if self.test_path is None else WITH_TEST,
@@ -91,15 +92,15 @@ class RunSpec:
 
     @property
     def network(self) -> dict[str, Any]:
-        """The settings of the network that are asked for: by a preset, by an architecture, or one by one."""
+        """The requested settings of the network: from a preset, from an architecture, or given one by one."""
         given, sizes = self._given(), self.tied_sizes
         return {**given, **dict.fromkeys(_tied(given), next(iter(sizes.values())))} if sizes else given
 
     @property
     def tied_sizes(self) -> dict[str, int]:
-        """The sizes that are asked for of embeddings that must be equal: the first is the size of all.
+        """The requested sizes of embeddings that must be equally large; the first is the size of all.
 
-        Those of a preset count where none is given.
+        The sizes of a preset count only if none is given explicitly.
         """
         given = self._given()
         names = [name for name in _tied(given) if name in self.settings] or _tied(given)
@@ -114,7 +115,7 @@ class RunSpec:
         return {name: value for name, value in preset.items() if name in _names(settings)}
 
     def _given(self) -> dict[str, Any]:
-        """With a model to start from, only its kind is asked for by a preset."""
+        """The requested settings before tying. With a model to start from, a preset requests only its kind."""
         explicit, preset = self.explicit(ModelSettings), self._preset(ModelSettings)
         if self.reload_path is not None:
             preset = {name: preset[name] for name in preset if self.model and name in ("architecture", "transducer")}
@@ -126,11 +127,11 @@ class RunSpec:
         return replace(self, settings={**self.settings, **settings})
 
     def for_data(self, lines: int) -> RunSpec:
-        """The same run, with what --model=best sets for so many lines of training data; explicit settings win."""
+        """The same run with the settings of --model=best for this many training lines; explicit settings win."""
         return replace(self, settings={**recipe_for(lines), **self.settings}) if self.model == BEST else self
 
     def flags(self) -> list[str]:
-        """The flags of `il-morph train` that ask for the same."""
+        """The flags of `il-morph train` that request the same."""
         words: list[str] = []
         for name in (each.name for each in fields(self) if each.name not in PATHS):
             value = getattr(self, name)
@@ -141,7 +142,7 @@ class RunSpec:
         return words
 
     def argv(self) -> list[str]:
-        """The command line of `il-morph` that trains this."""
+        """The arguments of `il-morph` that train this."""
         paths = [path for path in (self.train, self.dev, self.results) if path is not None]
         end = ["--"] if any(path.startswith("-") and path != "-" for path in paths) else []
         return ["train", *self.flags(), *end, *paths]
@@ -151,7 +152,7 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunSpec:
-        """The run that `as_dict` gave, after a way through JSON."""
+        """The run that gave this `as_dict`, even after a round trip through JSON."""
         settings = {name: _frozen(value) for name, value in values["settings"].items()}
         return cls(**{**{name: _frozen(value) for name, value in values.items()}, "settings": settings})
 
@@ -162,7 +163,7 @@ OTHERS: dict[str, Field] = {each.name: each for each in fields(RunSpec) if each.
 
 @dataclass(frozen=True)
 class Task:
-    """A run among several. Those of one kind take equally long, as far as one knows."""
+    """A run among several. Runs of one kind are expected to take equally long."""
 
     spec: RunSpec
     title: str  # for people
@@ -177,7 +178,7 @@ class Task:
         return cls(RunSpec.from_dict(values["spec"]), values["title"], values["kind"])
 
 
-Job = list[Task]  # one after the other: the second starts from the model of the first
+Job = list[Task]  # runs to train one after the other: the second starts from the model of the first
 
 
 def flag(name: str, value: Any = True) -> str:
@@ -186,7 +187,7 @@ def flag(name: str, value: Any = True) -> str:
         return f"--align-{value}"
     if isinstance(value, bool):
         return flag_of(name) if value else f"--no-{flag_of(name)[2:]}"
-    listed = (value or (0,)) if isinstance(value, tuple) else (value,)  # no beam widths are written 0
+    listed = (value or (0,)) if isinstance(value, tuple) else (value,)  # an empty list of beam widths is written as 0
     return f"{flag_of(name)}={','.join(map(_shown, listed))}"
 
 

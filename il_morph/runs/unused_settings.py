@@ -1,7 +1,7 @@
-"""Settings that have no effect in the training that is asked for.
+"""Settings that have no effect in the requested training.
 
-The authors' program takes them all in every mode, and scripts written for it give them: that is no error, but deserves
-a warning.
+The authors' program takes all settings in every mode, and scripts written for it give them: that is no error, but
+deserves a warning.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def in_modes(*modes: str) -> Holds:
 
 IMITATION = tuple(name for name in TrainingSettings.__dataclass_fields__ if name.startswith("il_"))
 GOLD = ("aligner", "iterations", "try_reverse")
-RULES: tuple[tuple[tuple[str, ...], str, Holds], ...] = (  # settings, what they belong to, and whether it is there
+RULES: tuple[tuple[tuple[str, ...], str, Holds], ...] = (  # settings, what they belong to, and whether the run has that
     (IMITATION, "--mode=il", in_modes("il")),
     (("il_rollout_loss",), "roll-outs of the model, --il-beta below 1", lambda training, model: training.il_beta < 1),
     (GOLD, "gold sequences, of --mode=mle, mrt and rl, and of pre-training", in_modes("mle", "mrt", "rl")),
@@ -40,11 +40,12 @@ RULES: tuple[tuple[tuple[str, ...], str, Holds], ...] = (  # settings, what they
     (("nonlin",), "--mlp", lambda training, model: model.mlp > 0),
     (("lucky_w",), "--feat-input=0", lambda training, model: model.feat_input == 0),
 )
-OF_DECODING = {"mode", "beam_widths", "decbatch_size"}  # what --mode=eval has, too
+OF_DECODING = {"mode", "beam_widths", "decbatch_size"}  # settings that --mode=eval uses, too
 
 
 def unused(spec: RunSpec) -> Iterator[str]:
-    """A sentence for each setting that is asked for and has no effect; those of a model to start from are its own."""
+    """A sentence for each explicit setting without effect. A model to start from fixes the network settings: they are
+    not checked."""
     training, model = spec.training, ModelSettings(**spec.network)
     settings = [TrainingSettings] if spec.reload_path else [TrainingSettings, ModelSettings]
     for name, value in [item for each in settings for item in spec.explicit(each).items()]:

@@ -1,4 +1,4 @@
-"""The vote of several runs for a part of their data, written as if it were the prediction of one."""
+"""The vote of several runs for a part of their data, written like the predictions of one run."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ Count = Callable[[Sequence[Sequence[Entry]], DataFormat], list[str]]
 def write_vote(members: Sequence[RunFolder], together: RunFolder, part: str, fmt: DataFormat,
                gold: Optional[Sequence[Entry]], count: Count = ensemble,
                separators: Separators = NO_SEPARATORS) -> Optional[float]:
-    """Write what runs vote for into the folder `together`, and its scores where the right outputs are known.
+    """Write the vote of runs into the folder `together`, and its scores if the right outputs are known.
 
-    `part` names predictions, `beam4.test` for example. Returns the accuracy.
+    `part` names predictions, `beam4.test` for example. Returns the accuracy, or None without right outputs.
     """
     predictions = [read_own(member, part, fmt, separators) for member in members]
     outputs = count(predictions, fmt)

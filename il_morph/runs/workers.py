@@ -1,4 +1,4 @@
-"""Runs on this machine, some at a time, each in a process of its own."""
+"""Train runs on this machine, several at a time, each in a process of its own."""
 from __future__ import annotations
 
 import os
@@ -19,7 +19,7 @@ from il_morph.runs.spec import Job, Task
 
 POLL_SECONDS = 0.2
 GRACE_SECONDS = 10.0
-SAMPLED = 200  # finished runs that the remaining time is learnt from
+SAMPLED = 200  # at most this many finished runs are used to estimate the remaining time
 SOME_FAILED, STOPPED = 1, 130  # exit codes
 STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -29,7 +29,7 @@ class Stopped(Exception):
 
 
 def train_jobs(jobs: Sequence[Job], finished: Sequence[Task], slots: Optional[int]) -> int:
-    """Train so many at a time, by default one for each core; the exit code, after what failed was said."""
+    """Train `slots` jobs at a time, by default one for each core. Prints the failures and returns the exit code."""
     if not jobs:
         return 0
     experience = Experience()
@@ -46,12 +46,12 @@ def train_jobs(jobs: Sequence[Job], finished: Sequence[Task], slots: Optional[in
 
 
 def cores() -> int:
-    """Those that this process may use, where the system tells."""
+    """The number of cores that this process may use, or of all cores if the system does not tell."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Worker:
-    """A job at work: its runs one after the other, each in a process of its own. It is over when none is left."""
+    """A job in progress: trains its runs one after the other, each in a process of its own, until none is left."""
 
     def __init__(self, job: Job):
         self.left = list(job)
@@ -75,7 +75,7 @@ class Worker:
             self.failure = f"failed: {error}"
 
     def _trains(self) -> bool:
-        """Start the run if it is not at work; false when it is over."""
+        """Start the current run if it is not running yet; False when it is over."""
         if self.process is None:
             self.process = start_training(self.task, wait=False, own_group=True)
             self.waiting_for, self.started = "", time.monotonic()
@@ -90,7 +90,7 @@ class Worker:
         return False
 
     def end(self, number: int) -> None:
-        """Send a signal to the training and what it has started."""
+        """Send a signal to the training and to the processes that it has started."""
         if self.process and self.process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):  # it has ended meanwhile
                 os.killpg(self.process.pid, number)
@@ -100,7 +100,7 @@ class Worker:
 
 
 class Pool:
-    """So many jobs at a time; what failed is told at the end, and stops nobody."""
+    """Workers that train `slots` jobs at a time. A failure does not stop other jobs and is reported at the end."""
 
     def __init__(self, jobs: Sequence[Job], slots: int, experience: Experience):
         self.jobs, self.slots, self.experience = jobs, slots, experience
@@ -111,7 +111,7 @@ class Pool:
         self.display = display()
 
     def run(self) -> list[str]:
-        """Do all jobs; the failures in the order of the jobs."""
+        """Do all jobs. Returns the failures in the order of the jobs."""
         with signals_noted() as noted:
             try:
                 while not noted and (self.queue or self.workers):
@@ -132,7 +132,7 @@ class Pool:
             self._note(self.queue.popleft(), worker)
 
     def _next_worker(self) -> Worker:
-        """Of the first job in the queue that nobody else is at; others wait at the end of the queue for their turn."""
+        """A worker for the first job in the queue that no other process trains; jobs before it go to the end."""
         for _ in self.queue.copy():
             worker = Worker(self.jobs[self.queue[0]])
             worker.go_on()
@@ -156,7 +156,7 @@ class Pool:
             self.experience.add(self.jobs[number][-1])
 
     def _end(self) -> None:
-        """End all trainings that still run, at first politely."""
+        """End all trainings that still run: SIGTERM first, and SIGKILL after a grace period."""
         deadline = time.monotonic() + GRACE_SECONDS
         for worker in self.workers.values():
             worker.end(signal.SIGTERM)
@@ -186,7 +186,7 @@ class Pool:
 
 @contextmanager
 def signals_noted() -> Iterator[list[int]]:
-    """The signals that ask to stop are noted, but for those that are ignored (by nohup, for example)."""
+    """Collect signals that ask to stop, except signals that are ignored (because of nohup, for example)."""
     noted: list[int] = []
     old = {number: signal.getsignal(number) for number in STOPPING}
     old = {number: handler for number, handler in old.items() if handler not in (signal.SIG_IGN, None)}
@@ -200,7 +200,7 @@ def signals_noted() -> Iterator[list[int]]:
 
 
 def _told(worker: Worker, at_work: AtWork) -> str:
-    """A run at work in a line."""
+    """One line about a run in progress."""
     if worker.waiting_for:
         return f"{worker.task.title}: {worker.waiting_for} trains it"
     if not at_work.pace:
