@@ -287,6 +287,14 @@ def test_a_treebank_is_split_by_sentence(end, tmp_path, capsys):
     assert "sentence" in error_of(capsys, "split", "--split-by=line", str(path), str(tmp_path / "others"))
 
 
+def test_a_last_sentence_of_one_line_without_its_end_gets_into_a_part(tmp_path):
+    path = tmp_path / "all.conllu"
+    path.write_text(many_sentences() + word(1, "son", "son").rstrip("\n"))
+    assert main(["split", str(path), str(tmp_path / "parts")]) == 0
+    parts = [(tmp_path / "parts" / f"{name}.conllu").read_text() for name in ("train", "dev", "test")]
+    assert sum("\tson\t" in part for part in parts) == 1
+
+
 def test_one_treebank_is_split_and_trained(tmp_path):
     path, results = tmp_path / "all.conllu", tmp_path / "results"
     path.write_text(many_sentences())

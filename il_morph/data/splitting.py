@@ -68,7 +68,7 @@ def split_sentences(content: bytes, splitting: Splitting, name: str) -> Split:
     sentences = sentences_of(content)
     if len(sentences) < FEWEST:
         raise InputError(f"{name} has {len(sentences)} sentences, too few to split: give at least {FEWEST}")
-    groups = [[number] * sentence.count(b"\n") for number, sentence in enumerate(sentences)]
+    groups = [[number] * max(1, sentence.count(b"\n")) for number, sentence in enumerate(sentences)]
     random.Random(splitting.seed).shuffle(groups)
     return Split(SENTENCE, {part: sorted({*numbers}) for part, numbers in zip(NAMES, filled(groups, splitting.shares))})
 
