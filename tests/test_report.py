@@ -343,6 +343,14 @@ def seeds(made, tmp_path):
     return tmp_path / "seeds"
 
 
+@pytest.mark.parametrize("record", ["{}", "7", "null", "[", "[[[["])
+def test_a_damaged_record_of_seeds_does_not_keep_a_report_back(seeds, made, tmp_path, record):
+    (seeds / "seeds.json").write_text(record)
+    (seeds / "f.beam4.test.predictions").unlink()
+    data = [f"--{part}={made.parent / part}" for part in ("train", "dev", "test")]
+    assert main(["report", *data, str(seeds), f"--output={tmp_path / 'page.html'}"]) == 0
+
+
 def test_a_report_on_a_folder_of_seeds_shows_those_that_are_finished(seeds, made, tmp_path, caplog):
     data = [f"--{part}={made.parent / part}" for part in ("train", "dev", "test")]
     assert main(["report", *data, str(seeds), f"--output={tmp_path / 'page.html'}"]) == 0

@@ -93,7 +93,7 @@ def runs_in(path: str) -> list[str]:
 
 def has_folds(root: RunFolder) -> bool:
     """Were the runs in this folder made by `il-morph train --folds`?"""
-    with suppress(InputError, ValueError):
+    with suppress(InputError, ValueError, TypeError):
         return "folds" in json.loads(read_regular(root.seeds_identity))
     return False
 
