@@ -116,6 +116,7 @@ def test_n_best_predictions_of_the_other_formats(write, fmt, line):
     ("a\tpos=V\tb\t1\t-1\nx\tpos=V\tc\t2\t-1\n", "line 2 has 'x' with 'pos=V', but .*line 1 has 'a'"),
     ("a\tpos=V\tb\tone\t-1\n", "line 1: the last two columns .*'one'"),
     ("a\tpos=V\tb\t1\t-1\na\tpos=V\tc\n", "line 2: 3 columns, but line 1 has 5"),
+    ("input\tfeatures\toutput\trank\tlog\na\tpos=V\tb\t1\t-1\na\tpos=V\tc\n", "line 3: 3 columns, but line 2 has 5"),
     ("a\tpos=V\t1\t-1\n", "line 1: 4 columns, but predictions"),
     ("a\tpos=V\n", "line 1: 2 columns, but predictions"),
     ("a\tb\tV;PST\n", "does not look like the sigmorphon2016 format"),

@@ -148,7 +148,7 @@ def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS,
     samples, ranks = [], []
     for index, fields in enumerate(rows.rows):
         where = rows.where(index)
-        _check_columns(fields, first, fmt, where)
+        _check_columns(fields, first, fmt, where, rows.first_line)
         samples.append(normalised(fmt.sample(fields[:-2] if n_best else fields, where), unicode))
         separators.check(replace(samples[-1], output=None), where)
         ranks.append(_rank(fields, where) if n_best else 1)
@@ -163,7 +163,7 @@ def _is_ranked(row: Sequence[str]) -> bool:
     return len(row) > 3 and row[-2].isdecimal() and re.fullmatch(r"-?(\d+(\.\d+)?(e-?\d+)?|inf)", row[-1]) is not None
 
 
-def _check_columns(fields: Sequence[str], first: Sequence[str], fmt: DataFormat, where: str) -> None:
+def _check_columns(fields: Sequence[str], first: Sequence[str], fmt: DataFormat, where: str, first_line: int) -> None:
     full = len(fmt.columns)
     allowed = (full, full + 2) if fmt.separator else (full - 1, full, full + 1, full + 2)
     count = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
@@ -171,7 +171,7 @@ def _check_columns(fields: Sequence[str], first: Sequence[str], fmt: DataFormat,
         raise InputError(f"{where}: {count}, but predictions in the {fmt.name} format ({fmt.flag}) have "
                          f"{', '.join(fmt.columns)}; n-best predictions also have rank and log probability")
     if len(fields) != len(first):
-        raise InputError(f"{where}: {count}, but line 1 has {len(first)}")
+        raise InputError(f"{where}: {count}, but line {first_line} has {len(first)}")
 
 
 def _rank(fields: Sequence[str], where: str) -> int:
