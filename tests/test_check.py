@@ -155,7 +155,7 @@ def test_unseen_characters_are_counted_and_features_in_another_case_get_a_sugges
 def test_models_that_know_different_letters_warn_once():
     vote = VotingPredictor([Predictor(random_model()), Predictor(random_model(samples=TAGGED[:1]))])
     [warning] = vote.warnings([[Sample("zing", "V;PST", None)]])
-    assert warning.endswith("(so one of the models; others differ)")
+    assert warning.endswith("(according to one of the models; others differ)")
 
 
 def test_blank_lines_are_skipped_with_a_count_and_lines_keep_their_numbers(tmp_path, caplog, capsys):

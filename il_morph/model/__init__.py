@@ -1,1 +1,1 @@
-"""What a model is: settings, vocabulary, weights, its file, inference in NumPy, search."""
+"""Models: settings, vocabulary, weights, model files, inference in NumPy, and search."""

@@ -1,4 +1,4 @@
-"""Answers for running text: from the lexicon first, then by the model, which decodes equal inputs once."""
+"""Answers for running text: from the lexicon if possible, else from the model, which decodes equal inputs only once."""
 from __future__ import annotations
 
 import math
@@ -13,12 +13,12 @@ from il_morph.model.lexicon import OFF, UNANIMOUS, Lexicon
 from il_morph.model.parallel import DecodingPool, Ranked
 from il_morph.model.predictor import AnyPredictor, Prediction, up_to_mass
 
-MOST_REMEMBERED = 1 << 17  # different inputs; then the memory is emptied
-FROM_LEXICON = "(lexicon)"  # in the place of edits
+MOST_REMEMBERED = 1 << 17  # different inputs; the memory is cleared before it would exceed this
+FROM_LEXICON = "(lexicon)"  # shown in place of edits
 
 
 def chosen_rule(predictor: AnyPredictor, rule: Optional[str]) -> str:
-    """Which words are looked up: as somebody chose, or usually."""
+    """The rule for looking up words: the given one, or else the default for this model."""
     if rule == OFF or rule is None and predictor.lexicon is None:
         return OFF
     if predictor.lexicon is None:
@@ -28,7 +28,7 @@ def chosen_rule(predictor: AnyPredictor, rule: Optional[str]) -> str:
 
 @dataclass
 class Decoding:
-    """Inputs that are decoded together, here or in another process, when their predictions are asked for."""
+    """Inputs that are decoded together, in this process or another; `found` waits for their predictions."""
 
     samples: Sequence[Sample]
     result: Callable[[], Ranked]
@@ -40,7 +40,7 @@ class Decoding:
 
 @dataclass
 class Answers:
-    """What to ask a model, and what it has answered already."""
+    """Answers queries to a model, and remembers the answers."""
 
     predictor: AnyPredictor
     number: Optional[int] = 1
@@ -52,11 +52,11 @@ class Answers:
     remembered: dict[tuple[Sample, bool], Union[list[Prediction], Decoding]] = field(default_factory=dict, repr=False)
 
     def ranked(self, samples: Sequence[Sample], initial: Optional[Sequence[bool]] = None) -> Ranked:
-        """The best predictions for each sample; `initial` says which are the first word of a sentence."""
+        """The best predictions for each sample; `initial` marks the first words of sentences."""
         return self.ask(samples, initial)()
 
     def ask(self, samples: Sequence[Sample], initial: Optional[Sequence[bool]] = None) -> Callable[[], Ranked]:
-        """The same, later: processes of a pool decode what is new until the predictions are asked for."""
+        """A function that returns the same predictions later; meanwhile, the processes of a pool decode new inputs."""
         firsts = initial or [False] * len(samples)
         keys = [(Sample(sample.input, sample.tag, None), first) for sample, first in zip(samples, firsts)]
         new = [key for key in dict.fromkeys(keys) if key not in self.remembered]

@@ -1,6 +1,6 @@
-"""The architecture (section 3 of the paper): the one place that says the names, shapes, column blocks and initial
-bounds of all weights. The networks of the engines, inference in NumPy, the model file and the estimate of memory
-derive from it.
+"""The architecture (section 3 of the paper): the one place that defines the names, shapes, column blocks and initial
+bounds of all weights. The networks of the engines, inference in NumPy, the model file and the memory estimate derive
+from it.
 
     characters [C, input]           actions [A, action-input] (only without parameter tying)
     features [F, feat-input]        pos [P, feat-input]
@@ -36,16 +36,16 @@ class Weight:
     kind: str
     shape: tuple[int, ...]
     bound: float
-    blocks: dict[str, int] = field(default_factory=dict)  # of a matrix: what its columns read, and how many
+    blocks: dict[str, int] = field(default_factory=dict)  # of a matrix: what its columns read -> the number of columns
 
 
 def table(name: str, rows: int, width: int) -> Weight:
-    """Drawn as in DyNet 2.0: later versions let the bound depend on the number of rows."""
+    """An embedding table with the bound of DyNet 2.0; in later versions, the bound depends on the number of rows."""
     return Weight(name, TABLE, (rows, width), sqrt(3 / width))
 
 
 def matrix(name: str, rows: int, blocks: dict[str, int], stacked: int = 1) -> Weight:
-    """Drawn with the Glorot bound of the whole matrix; it may consist of several that are `stacked`."""
+    """A matrix with a Glorot bound; if it is one of several `stacked` matrices, the bound is that of the stack."""
     columns = sum(blocks.values())
     return Weight(name, MATRIX, (rows, columns), sqrt(6 / (stacked * rows + columns)), blocks)
 
@@ -80,13 +80,13 @@ class Layer:
         yield from (bias(f"{self.name}.b{gate}", self.hidden, zero=True) for gate in self.gates)
 
     def columns(self, first: str, last: Optional[str] = None) -> slice:
-        """The columns of a block, or from one block to another."""
+        """The columns of one block, or from block `first` to block `last`."""
         names, ends = list(self.inputs), np.cumsum([0, *self.inputs.values()])
         return slice(int(ends[names.index(first)]), int(ends[names.index(last or first) + 1]))
 
 
 class AnyArchitecture:
-    """What every architecture has: an encoder in each direction, further layers, and a list of all its weights."""
+    """The base class of architectures: an encoder in each direction, further layers, and a list of all weights."""
 
     tables: list[Weight]
     weights: dict[str, Weight]
@@ -114,7 +114,7 @@ class AnyArchitecture:
         return sum(map(prod, self.shapes.values()))
 
     def draw(self, seed: int) -> dict[str, np.ndarray]:
-        """Initial values of all weights; the same seed gives the same ones to every engine."""
+        """Initial values of all weights; with the same seed, every engine starts from the same values."""
         random = np.random.RandomState(seed)
         return {name: random.uniform(-weight.bound, weight.bound, weight.shape).astype(np.float32)
                 for name, weight in self.weights.items()}
@@ -133,7 +133,7 @@ class Architecture(AnyArchitecture):
 
     @property
     def slot_width(self) -> int:
-        """The columns of a feature: an embedding, or one number in a bag of features."""
+        """The number of columns for a feature: those of an embedding, or one in a bag of features."""
         return self.settings.feat_input or 1
 
     def _decoder_inputs(self) -> dict[str, int]:

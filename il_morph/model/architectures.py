@@ -1,4 +1,4 @@
-"""The transducer as an architecture, and what the model's settings make of each architecture."""
+"""The transducer as an architecture; the architecture, inference and vocabulary that a model's settings select."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from il_morph.model.vocabulary import Vocabulary
 
 
 class Transducer(ArchitectureKind):
-    """The paper's."""
+    """The paper's transducer."""
 
     architecture, inference = Architecture, Inference
 
@@ -22,11 +22,11 @@ KIND = Transducer()
 
 
 def architecture_of(vocabulary: Vocabulary) -> AnyArchitecture:
-    """The weights of a model with this vocabulary and its settings."""
+    """The architecture of a model with this vocabulary and its settings."""
     return vocabulary.settings.kind.architecture(vocabulary)
 
 
-@np.errstate(all="ignore")  # a search says what went wrong
+@np.errstate(all="ignore")  # a search reports what went wrong
 def inference_of(weights: Weights, vocabulary: Vocabulary) -> AnyInference:
     return vocabulary.settings.kind.inference(weights, vocabulary)
 

@@ -1,6 +1,7 @@
-"""Archives of arrays: one zip with a JSON header and `.npy` members, stored, without pickle. Nothing in it is ever run.
+"""Archives of arrays: a zip file with a JSON header and uncompressed `.npy` members, without pickle.
 
-Nothing in a file is believed: sizes are compared with what is really there before memory is taken for them.
+Files are not trusted: nothing in them is ever executed, and sizes are checked against the actual data before memory is
+allocated for them.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ import numpy as np
 HEADER = "header.json"
 LARGEST_HEADER = 16 * 2**20  # bytes
 ENCRYPTED = 0x1  # a flag of a zip member
-# Of the .npy format what NumPy writes for an array of numbers. NumPy's reader takes memory for any shape it is told.
+# The part of the .npy format that NumPy writes for arrays of numbers. NumPy's reader allocates memory for any shape
+# that a header claims.
 NPY_HEADER = re.compile(rb"\x93NUMPY\x01\0..\{'descr': '([<|][biuf]\d)', 'fortran_order': (True|False), "
                         rb"'shape': \(((?:\d{1,12}, ?){0,8}\d{0,12})\), \} *\n", re.DOTALL)
-# What damaged or hostile content can lead to, here and in what reads the header.
+# The errors that damaged or hostile content can cause, here and in the code that interprets the header.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, LookupError, ValueError, TypeError,
            AttributeError, ArithmeticError, NotImplementedError, RuntimeError, OSError)
 Arrays = dict  # name -> array
 
 
 def archive_bytes(header: dict[str, Any], arrays: Arrays, texts: Optional[dict[str, str]] = None) -> bytes:
-    """The same content gives the same bytes."""
+    """An archive as bytes; the same content gives the same bytes."""
     content = io.BytesIO()
     write_archive(content, header, arrays, texts)
     return content.getvalue()
@@ -41,7 +43,7 @@ def archive_bytes(header: dict[str, Any], arrays: Arrays, texts: Optional[dict[s
 
 def write_archive(stream: BinaryIO, header: dict[str, Any], arrays: Arrays,
                   texts: Optional[dict[str, str]] = None) -> None:
-    """The same, into a file."""
+    """Write an archive into a file."""
     try:
         with zipfile.ZipFile(stream, "w") as archive:
             add_member(archive, HEADER, json.dumps(header, ensure_ascii=False, indent=1).encode("utf-8"))
@@ -49,12 +51,12 @@ def write_archive(stream: BinaryIO, header: dict[str, Any], arrays: Arrays,
                 add_member(archive, name, text.encode("utf-8"))
             for name in sorted(arrays):
                 add_member(archive, f"{name}.npy", npy_bytes(arrays[name]))
-    except ValueError as error:  # zipfile cannot close its archive when memory is used up, and complains of that
+    except ValueError as error:  # out of memory, zipfile cannot close its archive and raises this instead
         raise next((cause for cause in causes(error) if isinstance(cause, MemoryError)), error) from None
 
 
 def causes(error: Optional[BaseException]) -> Iterator[BaseException]:
-    """An error and those that it came after."""
+    """An error and the chain of errors before it."""
     while error is not None:
         yield error
         error = error.__context__
@@ -72,7 +74,7 @@ def add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 @contextmanager
 def opened_archive(content: bytes) -> Iterator[zipfile.ZipFile]:
-    """An archive whose members are stored, each once, and not larger than the file."""
+    """An open archive. Its members are unique, uncompressed, and together not larger than the file."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         for name, number in Counter(member.filename for member in members).most_common(1):
@@ -103,7 +105,7 @@ def read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """The array of a member that has exactly the size its shape needs."""
+    """The array of a member, which must have exactly the size that its shape needs."""
     data = archive.read(f"{name}.npy")
     start = NPY_HEADER.match(data)
     if start is None:
@@ -117,12 +119,12 @@ def read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def shortened(text: str) -> str:
-    """Something of a file that may be long, for a message on one line."""
+    """A text from a file, which may be long, for a message on one line."""
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
 def describe(error: BaseException) -> str:
-    """What is wrong with an archive, on one line."""
+    """A description of what is wrong with an archive, on one line."""
     if isinstance(error, KeyError) and error.args:
         return f"{error.args[0]} is missing"
     if isinstance(error, RecursionError):

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredictor:
-    """The models of these paths: model files, results folders, or folders with a results folder for each seed."""
+    """A predictor for these paths: model files, results folders, or folders with a results folder for each seed."""
     if combine not in COMBINATIONS:
         raise InputError(f"models are combined by one of {', '.join(COMBINATIONS)}, not {combine!r}")
     found = [model for path in paths for model in model_paths(path)]
@@ -45,7 +45,7 @@ def load_predictor(paths: Sequence[PathLike], combine: str = VOTE) -> AnyPredict
 
 
 def model_paths(path: PathLike) -> list[Path]:
-    """The model files of a path: the file itself, or the f.model of a results folder or of each seed in it."""
+    """The model files at a path: the file itself, the f.model of a results folder, or that of each seed in it."""
     folder = RunFolder(path)
     if not os.path.isdir(path) or folder.model.exists():
         return [folder.model if os.path.isdir(path) else folder.path]
@@ -58,7 +58,7 @@ def model_paths(path: PathLike) -> list[Path]:
 
 
 def refuse_model_as_output(target: PathLike, models: Sequence[PathLike]) -> None:
-    """Not even --force overwrites the model that is to answer."""
+    """Raise an InputError if the output would overwrite a model in use; not even --force allows that."""
     real = Path(os.path.realpath(target))
     for path in map(os.path.realpath, models):
         if real == Path(path) or real == RunFolder(real.parent).model and Path(path) in real.parents:
@@ -66,7 +66,7 @@ def refuse_model_as_output(target: PathLike, models: Sequence[PathLike]) -> None
 
 
 def refuse_different(members: Sequence[Predictor], names: Sequence[str], error: Callable[[str], InputError]) -> None:
-    """These settings must be the same in all models."""
+    """Raise an error unless these settings are the same in all models."""
     first = members[0]
     for other in members[1:]:
         for name in names:
@@ -78,13 +78,13 @@ def refuse_different(members: Sequence[Predictor], names: Sequence[str], error: 
 
 
 def refuse_different_data(members: Sequence[Predictor]) -> None:
-    """Models that answer together read the same data."""
+    """Raise an InputError unless all models read the same kind of data, as models that answer together must."""
     refuse_different(members, ["format", "unicode", *SEPARATORS], lambda reason: InputError(
         f"the models cannot be combined: {reason}; combine models of the same data"))
 
 
 def shared_lexicon(members: Sequence[Predictor]) -> Optional[Lexicon]:
-    """The lexicon that all models have."""
+    """The lexicon that all models share, or an InputError if their lexicons differ."""
     first = members[0].lexicon
     for other in members[1:]:
         if other.lexicon != first:
@@ -94,9 +94,9 @@ def shared_lexicon(members: Sequence[Predictor]) -> Optional[Lexicon]:
 
 
 class VotingPredictor(AnyPredictor):
-    """Each model has a vote, the output that most have wins, and a tie goes to the first model among the tied.
+    """Several models that vote: the most frequent output wins, and a tie goes to the first of the tied models.
 
-    The probability of an output is its share of the votes, its actions are those of the first model that wrote it.
+    The probability of an output is its share of the votes; its actions come from the first model that wrote it.
     """
 
     def __init__(self, members: Sequence[Predictor]):
@@ -133,7 +133,7 @@ def voted_for(bests: Sequence[Prediction]) -> list[Prediction]:
 
 
 class AveragingPredictor(Predictor):
-    """One search in which the probability of an action is the mean of those that the models give it."""
+    """Several models in one search, in which the probability of an action is its mean probability in the models."""
 
     def __init__(self, members: Sequence[Predictor]):
         refuse_different_data(members)
@@ -159,7 +159,7 @@ class AveragingPredictor(Predictor):
 
 
 def sharing_symbols(members: Sequence[Predictor]) -> list[Predictor]:
-    """The models with the same character for each symbol of several characters."""
+    """The models, recoded so that all encode a symbol of several characters as the same character."""
     shared = members[0].vocabulary.symbols
     for other in members[1:]:
         shared = shared.with_more(other.vocabulary.symbols.listed)
@@ -170,7 +170,7 @@ def sharing_symbols(members: Sequence[Predictor]) -> list[Predictor]:
 
 
 def refuse_different_actions(members: Sequence[Predictor]) -> None:
-    """A mean is over the same actions at the same place of the input."""
+    """Raise an InputError unless the models have the same actions at the same places of the input, as a mean needs."""
     refuse_different(members, ["architecture", "transducer", "tag_wraps"], unaveraged)
     first = members[0]
     if first.inference.weighs_paths:
@@ -190,7 +190,7 @@ def unaveraged(reason: str) -> InputError:
 
 @dataclass
 class AverageEncoded:
-    """The samples as each model has encoded them."""
+    """The samples as encoded by each model."""
 
     members: list[Any]
 
@@ -201,7 +201,7 @@ class AverageEncoded:
 
 @dataclass
 class AverageStates:
-    """The same rows in the states of each model."""
+    """The states of each model, all with the same rows."""
 
     members: list[Any]
 
@@ -210,13 +210,13 @@ class AverageStates:
 
 
 class AverageInference(SearchModel):
-    """Several networks answer as one. Actions have the indices of the first one's vocabulary."""
+    """Several networks that answer as one. Actions have the indices of the first network's vocabulary."""
 
     def __init__(self, members: Sequence[SearchModel]):
         self.members, self.vocabulary = members, members[0].vocabulary
         symbols = self.vocabulary.actions.symbols
         self.indices = [np.array([member.vocabulary.actions.positions[symbol] for symbol in symbols])
-                        for member in members]  # of each action in each model
+                        for member in members]  # for each model: its index of each action
 
     def encode(self, instances: Sequence[Instance]) -> AverageEncoded:
         return AverageEncoded([
@@ -239,7 +239,7 @@ class AverageInference(SearchModel):
         return self.members[0].heads(positions, states.members[0])
 
     def log_probabilities(self, states: AverageStates, at_end: np.ndarray) -> np.ndarray:
-        """log of the mean P."""
+        """The log of the mean P."""
         each = [member.log_probabilities(state, at_end)[:, indices]
                 for member, state, indices in zip(self.members, states.members, self.indices)]
         return np.logaddexp.reduce(each) - math.log(len(each))

@@ -1,7 +1,7 @@
 """The network in NumPy: many samples at once, without gradients and without DyNet.
 
 Products that depend on a symbol alone (a character into the encoder, an action into the decoder)
-are tables, computed once from the weights; what is left per step is the recurrent part.
+are tables, computed once from the weights; only the recurrent part is left for each step.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def sigmoid_of_negated(x: np.ndarray) -> np.ndarray:
 
 
 class Buffers(threading.local):
-    """Memory for results that live for one step, of each thread: to allocate it anew takes as long as the product."""
+    """Memory of each thread for results that live for one step: allocating it anew takes as long as the product."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
@@ -49,7 +49,7 @@ class Buffers(threading.local):
         return np.matmul(x, weights, out=self.get(name, *weights.shape[:-2], len(x), weights.shape[-1]))
 
     def rows(self, name: str, table: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        """These rows of a table [gate, row, hidden]."""
+        """Take these rows of a table [gate, row, hidden]."""
         out = self.get(name, len(table), len(indices), table.shape[-1])
         return np.take(table, indices, axis=1, out=out, mode="clip")
 
@@ -57,7 +57,7 @@ class Buffers(threading.local):
 class Cell:
     """One LSTM layer on rows of vectors. Weights and gates are arrays [gate, …], so that each gate is one block.
 
-    What goes into a sigmoid is negated in the weights. `step` may overwrite what is projected.
+    Gates that go into a sigmoid have negated weights. `step` may overwrite `projected`.
     A state of None is zero.
     """
 
@@ -135,7 +135,7 @@ class States:
 
 
 def step_layers(layers: Sequence[Cell], x: np.ndarray, states: States) -> States:
-    """One step of a stack of layers; x is projected already, and may be overwritten."""
+    """One step of a stack of layers; x is already projected, and may be overwritten."""
     stepped = States([], [])
     for cell, h, c in zip(layers, states.h, states.c):
         if cell is not layers[0]:
@@ -153,9 +153,10 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
 
 
 class AnyInference(SearchModel):
-    """What inference has in every architecture: an encoder, the validity of actions, a softmax over the valid ones.
+    """The base class of inference: an encoder, the validity of actions, and a softmax over the valid actions.
 
-    A subclass says what it reads of samples (`encode`), what a step is, and the scores of the actions (`logits`).
+    A subclass defines how samples are encoded (`encode`), what a step does (`step`), and the scores of the actions
+    (`logits`).
     """
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary, architecture: AnyArchitecture):
@@ -171,7 +172,7 @@ class AnyInference(SearchModel):
         return [(VanillaCell if layer.vanilla else CoupledCell)(self.weights, layer.name) for layer in layers]
 
     def _symbols(self) -> np.ndarray:
-        """The embeddings of characters; an unseen character is the average of all others."""
+        """The embeddings of characters; an unseen character gets the average of all others."""
         characters = self.weights["characters"].copy()
         characters[UNK] = characters[1:].mean(axis=0)
         return characters
@@ -189,7 +190,7 @@ class AnyInference(SearchModel):
         return log_softmax(scores)
 
     def run_encoder(self, sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, Packing]:
-        """[enc_fwd; enc_bwd] of each place, the symbol of each place, and where each sample is."""
+        """[enc_fwd; enc_bwd] at each place, the symbol at each place, and the packing of the samples."""
         packing = Packing([len(sequence) for sequence in sequences])
         symbols = packing.pack(sequences)
         mirror, hidden = packing.mirror(), self.settings.enc_hidden
@@ -199,7 +200,7 @@ class AnyInference(SearchModel):
         return encoded, symbols, packing
 
     def _run(self, layers: list[Cell], table: np.ndarray, symbols: np.ndarray, packing: Packing) -> np.ndarray:
-        """A stack of layers over packed symbols; what several samples begin with is computed once."""
+        """Run a stack of layers over packed symbols; a prefix that several samples share is computed once."""
         trie = Trie(symbols, packing)
         below: Optional[np.ndarray] = None
         for cell in layers:
@@ -227,7 +228,7 @@ class Inference(AnyInference):
         self._split_decoder_columns(weights)
 
     def _split_decoder_columns(self, weights: Weights) -> None:
-        """The decoder's transposed input matrices, by what their rows read."""
+        """Split the decoder's transposed input matrices by what their rows read."""
         x, layer = self.decoder[0].x, self.architecture.decoder[0]
         positions, action = layer.columns("enc_fwd", "enc_bwd"), layer.columns("action")
         self.position_matrix = np.ascontiguousarray(x[:, positions])
@@ -235,7 +236,7 @@ class Inference(AnyInference):
         self.action_table = weights[self.architecture.action_table] @ x[:, action]
 
     def encode(self, instances: Sequence[Instance]) -> Encoded:
-        """Everything the decoder needs of these samples."""
+        """The encoded samples, with everything that the decoder needs."""
         encoded, symbols, packing = self.run_encoder([instance.buffer for instance in instances])
         features = self._features([instances[n] for n in packing.order])
         projected = encoded @ self.position_matrix
@@ -243,7 +244,7 @@ class Inference(AnyInference):
         return Encoded(projected, symbols, packing, self._gates(encoded, features, packing))
 
     def _gates(self, encoded: np.ndarray, features: np.ndarray, packing: Packing) -> Optional[np.ndarray]:
-        """There is no gate to copy here."""
+        """The contribution of each place to the copy gate; None, as the transducer has no such gate."""
         return None
 
     def _features(self, instances: Sequence[Instance]) -> np.ndarray:
@@ -275,9 +276,9 @@ class Inference(AnyInference):
 
 
 class Packing:
-    """Samples of different lengths without padding: first their first elements, then their second ones, …
+    """Samples of different lengths without padding: first the first elements of all, then the second elements, …
 
-    The longest sample comes first, so those that go on are always the first ones.
+    Samples are sorted from longest to shortest, so the samples that go on are always the first ones.
     """
 
     def __init__(self, lengths: Sequence[int]):
@@ -289,7 +290,7 @@ class Packing:
         self.positions = [slice(start, start + count) for start, count in zip(self.starts, counts)]
 
     def places(self, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Where these positions of these samples are."""
+        """The places of these positions of these samples."""
         return self.starts[positions] + self.ranks[rows]
 
     def pack(self, sequences: Sequence[Sequence[int]]) -> np.ndarray:
@@ -298,7 +299,7 @@ class Packing:
         return packed
 
     def add(self, places: np.ndarray, samples: np.ndarray) -> None:
-        """Add to […, place, :] what belongs to the sample of each place: […, rank, :]."""
+        """Add the values of each sample, […, rank, :], to all of its places, […, place, :]."""
         for position in self.positions:
             places[..., position, :] += samples[..., :position.stop - position.start, :]
 
@@ -316,12 +317,12 @@ class Packing:
 
 
 class Trie:
-    """Packed samples, in which those that begin alike share nodes; level k has the nodes of position k."""
+    """Packed samples in which shared prefixes share nodes; level k has the nodes of position k."""
 
     def __init__(self, symbols: np.ndarray, packing: Packing):
-        self.nodes = np.empty(len(symbols), dtype=np.int64)  # of each place
+        self.nodes = np.empty(len(symbols), dtype=np.int64)  # the node of each place
         self.levels: list[slice] = []
-        self.parents: list[np.ndarray] = []  # of the nodes of a level, counted from the first node of the level above
+        self.parents: list[np.ndarray] = []  # for each level: the parents of its nodes, as numbers in the level above
         of_nodes, last, kinds = [symbols[:0]], 0, symbols.max(initial=0) + 1
         node = np.zeros(len(packing.lengths), dtype=np.int64)
         for places in packing.positions:
@@ -337,9 +338,9 @@ class Trie:
 
 @dataclass
 class Encoded:
-    """Encoded samples: the gates of the decoder [gate, place, hidden], the symbols, and where each sample is.
+    """Encoded samples: the decoder's gate inputs [gate, place, hidden], the symbols, and the packing of the samples.
 
-    `gates` is what each place adds to a gate to copy, where there is one.
+    `gates` is the contribution of each place to the copy gate, if there is one.
     """
 
     projected: np.ndarray

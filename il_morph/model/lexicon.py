@@ -1,6 +1,6 @@
-"""Words that training has shown: (input, features) → outputs with counts, kept in the model.
+"""Words seen in training: (input, features) → outputs with counts, kept in the model.
 
-In the model file it is `lexicon.tsv`: a line for each triple with input, features, output and count.
+In the model file, the lexicon is `lexicon.tsv`: each line has an input, features, an output and its count.
 """
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SMALL = {"I": ("ı", "i"), "İ": ("i",)}  # capitals whose small letter depends 
 
 @dataclass
 class Lexicon:
-    """How often training showed each output of an input with features."""
+    """The number of times that each output of an input with features occurred in training."""
 
     entries: dict[Key, dict[str, int]] = field(default_factory=dict)
 
     def add(self, samples: Sequence[Sample], counts: Optional[Sequence[int]] = None) -> Lexicon:
-        """Add samples with their counts; without counts each comes once."""
+        """Add samples with their counts; without counts, each counts once."""
         for sample, count in zip(samples, counts or [1] * len(samples)):
             outputs = self.entries.setdefault((sample.input, sample.tag), {})
             outputs[sample.target] = outputs.get(sample.target, 0) + count
@@ -32,14 +32,14 @@ class Lexicon:
 
     @cached_property
     def inputs(self) -> dict[str, dict[str, int]]:
-        """Each input with its features, and how often it had them."""
+        """Each input with its feature bundles and their counts."""
         found: dict[str, dict[str, int]] = {}
         for (text, tag), outputs in self.entries.items():
             found.setdefault(text, {})[tag] = sum(outputs.values())
         return found
 
     def usual_features(self, text: str, initial: bool = False) -> Optional[str]:
-        """The features that an input had most often; the first word of a sentence is also tried in lower case."""
+        """The most frequent features of an input; the first word of a sentence is also tried in lower case."""
         known = next((self.inputs[each] for each in (text, *(in_lower_case(text) if initial else ()))
                       if each in self.inputs), None)
         return max(known, key=known.__getitem__) if known else None
@@ -47,7 +47,7 @@ class Lexicon:
     def found(self, sample: Sample, rule: str, initial: bool = False) -> Optional[dict[str, float]]:
         """The outputs with their shares, most frequent first, if the rule trusts the first one.
 
-        The first word of a sentence is tried in lower case if training never showed it as it is.
+        The first word of a sentence is tried in lower case if it never occurred in training as it is.
         """
         outputs = self._outputs(sample, initial)
         if not outputs or rule == OFF:
@@ -69,7 +69,7 @@ class Lexicon:
 
     @classmethod
     def from_text(cls, text: str) -> Lexicon:
-        """The lexicon of a model file. A ValueError for what no training could have made."""
+        """Read the lexicon of a model file. Raise a ValueError if no training could have produced it."""
         lexicon = cls()
         for line in text.split("\n")[:-1]:
             fields = line.split("\t")
@@ -82,7 +82,7 @@ class Lexicon:
 
 
 def in_lower_case(text: str) -> Iterator[str]:
-    """The text with a small first letter, if it has a capital one; Turkish has two more ways to write it."""
+    """The text with its first letter in lower case, if that is a capital; I and İ also have Turkish small letters."""
     first = text[:1]
     for small in SMALL.get(first, (first.lower(),)):
         if small != first:

@@ -1,4 +1,4 @@
-"""The model file: one zip that carries everything, and nothing in it is ever run.
+"""The model file: one zip file that contains everything. Nothing in it is ever executed.
 
     header.json     {"format": "il-morph model", "version": 1, 2 or 3, "settings": {…}, "vocabulary": {…},
                      "training": {…}}
@@ -9,18 +9,18 @@
 (characters, actions, features; pos and attributes where the model has them) and `bundles`, the feature
 bundles of the training data with their counts: [["V;PST", 12], …] (files of version 1.0 have none).
 A model with separators, for symbols of several characters, has version 2, so that il-morph 2.0 refuses it:
-its `settings` have `input_separator` or `output_separator` (others have neither), and `vocabulary` has `symbols`,
-the list of its symbols of several characters: ["t͡ʃ", "aː"]. In characters and actions the n-th of them is the
-n-th private-use character, counted from U+E000 to U+F8FF, U+F0000 to U+FFFFD and U+100000 to U+10FFFD.
+its `settings` have `input_separator` or `output_separator` (those of other models have neither), and `vocabulary` has
+`symbols`, the list of its symbols of several characters: ["t͡ʃ", "aː"]. In characters and actions, the n-th of these
+symbols is the n-th private-use character, counted from U+E000 to U+F8FF, U+F0000 to U+FFFFD and U+100000 to U+10FFFD.
 A model of a treebank, or with a lexicon, has version 3: its format is `conllu:TASK:FEATURES`.
 A model of `--transducer=substitute`, `--unicode=nfd-nfc`, `--boundary`, `--il-prefixes=all` or `--il-costs=learnt` has
-version 3. With a boundary `settings` have it, and it is one of the `symbols` if it has several characters.
-With the last two flags `vocabulary` has `expert`: {"all_prefixes": true or false, "costs": null or {"inputs": […],
-"outputs": […], "log_probabilities": […]}}, the probabilities being those of the substitutions (row by row, one for each
-input), deletions, insertions and the stop.
-`training` says how the model came about and is not needed to use it. The names and shapes of the
-weights, and what the columns of their matrices read, are those of the architecture that `settings`
-names: see il_morph/model/architectures.py.
+version 3. A boundary is part of `settings`, and also one of the `symbols` if it has several characters.
+With either of the last two flags, `vocabulary` has `expert`: {"all_prefixes": true or false, "costs": null or
+{"inputs": […], "outputs": […], "log_probabilities": […]}}. The log probabilities are, in this order, those of the
+substitutions (row by row, one row for each input), the deletions, the insertions and the stop.
+`training` records how the model was trained and is not needed to use it. The names and shapes of the weights, and what
+the columns of their matrices read, are defined by the architecture that `settings` names: see
+il_morph/model/architectures.py.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ LEXICON = "lexicon.tsv"
 
 @dataclass
 class Model:
-    """A vocabulary (with its settings), the weights, how they were trained, and the words of the training."""
+    """A vocabulary (with its settings), the weights, a record of the training, and the lexicon of its data."""
 
     vocabulary: Vocabulary
     weights: dict[str, np.ndarray]
@@ -68,7 +68,7 @@ class Model:
 
 
 def save_model(path: PathLike, model: Model) -> None:
-    """The same model gives the same bytes."""
+    """Write a model file; the same model gives the same bytes."""
     header = {"format": FORMAT, "version": version_of(model), "settings": model.vocabulary.settings.as_dict(),
               "vocabulary": model.vocabulary.as_dict(), "training": model.training}
     weights = {name: np.asarray(weight, dtype=np.float32) for name, weight in model.weights.items()}
@@ -77,7 +77,7 @@ def save_model(path: PathLike, model: Model) -> None:
 
 
 def version_of(model: Model) -> int:
-    """The first version that can read it."""
+    """The first version of the format that can hold this model."""
     vocabulary, settings = model.vocabulary, model.vocabulary.settings
     if (model.lexicon is not None or isinstance(vocabulary.format, Treebank) or vocabulary.has_own_expert
             or settings.transducer == SubstitutionSystem.name or settings.unicode == NFD_IN_NFC_OUT
@@ -103,7 +103,10 @@ def load_model(path: PathLike) -> Model:
 
 
 def refuse_seeds(folder: RunFolder, more: str = "") -> None:
-    """A folder with a run for each seed, where one run is meant; `more` is what could be given as well."""
+    """Raise an InputError if the folder holds a run for each seed where one run is needed.
+
+    `more` ends the message with what else the user could give.
+    """
     runs = [seed for seed in folder.seeds() if seed.remains()]
     if runs:
         first = next((run for run in runs if run.finished), runs[0])
@@ -124,16 +127,16 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
     vocabulary = Vocabulary.from_dict(header["vocabulary"], settings)
     training = header.get("training", {})
     if not isinstance(training, dict):
-        raise ValueError("what it says of its training is no object")
+        raise ValueError("its record of the training is no object")
     lexicon = Lexicon.from_text(archive.read(LEXICON).decode("utf-8")) if LEXICON in archive.namelist() else None
     return Model(vocabulary, read_weights(archive, architecture_of(vocabulary).shapes), training, lexicon)
 
 
 def read_weights(archive: zipfile.ZipFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Exactly the weights of an architecture."""
+    """The weights of an architecture; raise an error if weights are missing or the archive has any other members."""
     unknown = sorted({*archive.namelist()} - {HEADER, LEXICON} - {f"{name}.npy" for name in shapes})
     if unknown:
-        raise ValueError(f"{shortened(unknown[0])} does not belong into it")
+        raise ValueError(f"{shortened(unknown[0])} does not belong in it")
     missing = sorted({f"{name}.npy" for name in shapes} - {*archive.namelist()})
     if missing:
         raise KeyError(missing[0])
@@ -145,7 +148,7 @@ def read_weight(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> 
 
 
 def checked(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """A weight that can be computed with."""
+    """The array, if it has this shape and finite float32 values; else a ValueError."""
     if array.shape != shape:
         raise ValueError(f"{name} has shape {list(array.shape)}, not {list(shape)}")
     if array.dtype != np.float32:

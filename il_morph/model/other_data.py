@@ -1,4 +1,4 @@
-"""Data that is not like what a model was trained on: identifiers in the place of words, features nobody knows."""
+"""Refuses data unlike the training data of a model: identifiers in place of words, or only unknown features."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,8 +12,10 @@ ADVICE = ("if that is another column, give the file a header row, as in ID lemma
 
 
 def refuse_other_data(data: Data, predictor: AnyPredictor) -> None:
-    """Refuse numbers as inputs or outputs, or features, if training showed nothing like that. CoNLL-U names its
-    columns."""
+    """Refuse inputs or outputs that are numbers, and features that are all unknown, if training had nothing similar.
+
+    CoNLL-U is always accepted, because its columns are named.
+    """
     if data.block is not None:
         return
     vocabularies = predictor.vocabularies
@@ -31,7 +33,7 @@ def refuse_other_data(data: Data, predictor: AnyPredictor) -> None:
 
 
 def are_numbered(words: Sequence[str]) -> bool:
-    """Numbers, or several names that all have a number, as identifiers and dates do."""
+    """Whether a single word is a number, or all of several words contain digits, as identifiers and dates do."""
     if len(words) == 1:
         return words[0].isdecimal()
     return all(any(map(str.isdecimal, word)) for word in words)

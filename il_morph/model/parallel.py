@@ -15,13 +15,13 @@ from il_morph.data.formats import Sample
 from il_morph.errors import InputError
 from il_morph.model.predictor import AnyPredictor, Prediction
 
-Ranked = list[list[Prediction]]  # the predictions for each of some inputs
+Ranked = list[list[Prediction]]  # the predictions for each input
 
-_predictor: AnyPredictor  # the model of a process of the pool
+_predictor: AnyPredictor  # the model; only set in processes of the pool
 
 
 class DecodingPool:
-    """Up to so many processes, started when there is something to decode. After an error none of them is left."""
+    """A pool of up to `jobs` processes, started when there is something to decode and terminated after an error."""
 
     def __init__(self, predictor: AnyPredictor, jobs: int):
         self.others = set(multiprocessing.active_children())
@@ -37,8 +37,8 @@ class DecodingPool:
         self.executor.shutdown(cancel_futures=True)
 
     def decode(self, samples: Sequence[Sample], *how: Any) -> Callable[[], Ranked]:
-        """Let a process decode samples as `AnyPredictor.ranked` does; the predictions are there when asked for."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process never hears of Ctrl-C
+        """Let a process decode samples as `AnyPredictor.ranked` does; return a function that awaits the predictions."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # so that a new process ignores Ctrl-C
         try:
             future = self.executor.submit(_decode, samples, how)
         finally:
@@ -62,7 +62,7 @@ def _prepare(predictor: AnyPredictor) -> None:
 
 
 def _end_with_parent() -> None:
-    """Nobody is left to ask for answers when the process that started this one was killed."""
+    """End this process when its parent process ends, even if that was killed: nobody needs the answers any more."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

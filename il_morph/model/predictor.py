@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 Item = Union[str, tuple[str, str]]  # an input without features, or a pair of input and features
-WIDEST = 256  # beam that is tried to reach a share of the probability
+WIDEST = 256  # the widest beam tried to reach a share of the probability
 
 
 def sample_of(item: Item) -> Sample:
@@ -51,7 +51,7 @@ def scored_sample(item: tuple[str, str, str]) -> Sample:
 
 
 def usable(sample: Sample, where: str) -> Sample:
-    """A sample that could be a line of data."""
+    """The sample, or an InputError if it could not be a line of data."""
     refuse_unusable(sample, where)
     for name, text in (("input", sample.input), ("features", sample.tag), ("output", sample.output or "")):
         refuse_beyond_a_line(name, text)
@@ -59,13 +59,13 @@ def usable(sample: Sample, where: str) -> Sample:
 
 
 def refuse_width(name: str, value: int, low: int) -> None:
-    """The bounds of the command line, for what is given by this name in Python."""
+    """Raise an InputError unless a value given in Python under this name is within the bounds of the command line."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= MAX_BEAM_WIDTH:
         raise InputError(f"{name} takes a whole number from {low} to {MAX_BEAM_WIDTH}, not {value!r}")
 
 
 class AnyPredictor:
-    """What one can ask a trained model, or several together.
+    """The interface of a trained model, or of several together.
 
         m = il_morph.load("results")
         m.predict([("walk", "V;PST")])             # ["walked"]
@@ -80,9 +80,9 @@ class AnyPredictor:
 
     def ranked(self, samples: Sequence[Sample], number: Optional[int] = 1, beam_width: int = BEAM_WIDTH,
                mass: Optional[float] = None, batch_size: int = 128) -> list[list[Prediction]]:
-        """For each sample the best predictions, at most this number (None: all), best first.
+        """The best predictions for each sample, at most `number` (None: all), best first.
 
-        With `mass` the outputs are different ones, as many as it takes to reach this share of the probability.
+        With `mass`, the outputs are distinct, as many as it takes to reach this share of the probability.
         """
         raise TypeError("a predictor is one model, or several")
 
@@ -98,12 +98,12 @@ class AnyPredictor:
 
     @property
     def unicode(self) -> str:
-        """The Unicode form that inputs are brought into."""
+        """The Unicode form to which inputs are normalised."""
         return self.vocabularies[0].settings.unicode
 
     @property
     def separators(self) -> Separators:
-        """What stands between the symbols of inputs and of outputs."""
+        """The separators between the symbols of inputs and of outputs."""
         return self.vocabularies[0].settings.separators
 
     def predict(self, items: Iterable[Item], beam_width: int = BEAM_WIDTH) -> list[str]:
@@ -115,8 +115,8 @@ class AnyPredictor:
               mass: Optional[float] = None) -> NBest:
         """The n best predictions for each (input, features), best first: output, probability and actions.
 
-        `n` is 4 if neither it nor `mass` is given, and the beam is at least as wide. Two predictions may have the same
-        output, written by different actions. With `mass`, 0.95 for example, the outputs are different ones, as many as
+        `n` defaults to 4 unless `mass` is given; the default beam is at least as wide. Two predictions may have the
+        same output, written by different actions. With `mass` (for example 0.95), the outputs are distinct, as many as
         it takes to reach that share of the probability, summed over the action sequences that the beam has found.
         """
         if mass is not None and not 0 < number_of("mass", mass) <= 1:
@@ -134,7 +134,7 @@ class AnyPredictor:
         raise TypeError("a predictor is one model, or several")
 
     def paradigm(self, lemma: str, pos: Optional[str] = None, beam_width: int = BEAM_WIDTH) -> Paradigm:
-        """The output for each feature bundle of the training data, those of one part of speech if it is given."""
+        """The output for each feature bundle of the training data; only those of one part of speech if it is given."""
         refuse_width("beam_width", beam_width, 0)
         bundles = self.bundles(pos)
         samples = [self._readable(sample_of((lemma, tag))) for tag in bundles]
@@ -142,8 +142,8 @@ class AnyPredictor:
                         for (tag, count), found in zip(bundles.items(), self.ranked(samples, 1, beam_width)))
 
     def bundles(self, pos: Optional[str] = None) -> dict[str, int]:
-        """The feature bundles of the training data in alphabetical order, each with how often it came; those of one
-        part of speech if it is given."""
+        """The feature bundles of the training data with their counts, in alphabetical order; only those of one part of
+        speech if it is given."""
         known = dict(sorted(self.vocabularies[0].bundles.items()))
         if not known:
             raise InputError("the model has no features, so there is no paradigm" if self.format.separator is None
@@ -157,18 +157,20 @@ class AnyPredictor:
         return chosen
 
     def warnings(self, blocks: Iterable[Sequence[Sample]], characters: bool = True) -> list[str]:
-        """About features and letters in these blocks of samples that training did not show, each kind once: models of
-        different data, as those of folds, may know different ones."""
+        """Warnings about features and letters in these blocks of samples that training did not show, one of each kind.
+
+        Models of different data, such as those of folds, may know different features and letters.
+        """
         unknown = [Unknown(vocabulary) for vocabulary in self.vocabularies]
         for samples in blocks:
             for each in unknown:
                 each.add(samples)
         kinds = [[*dict.fromkeys(same)] for same in zip(*(each.warnings(characters) for each in unknown))]
-        return [next(filter(None, kind)) + (" (so one of the models; others differ)" if len(kind) > 1 else "")
+        return [next(filter(None, kind)) + (" (according to one of the models; others differ)" if len(kind) > 1 else "")
                 for kind in kinds if any(kind)]
 
     def samples_of(self, items: Iterable[Item]) -> list[Sample]:
-        """What is given in Python, as the models read it; a warning counts what they do not know."""
+        """The samples for items given in Python, as the models read them. Warn about unknown features and letters."""
         if isinstance(items, str):
             raise InputError(f"predict takes a list of inputs, not the string {items!r}: put it into a list")
         listed = items_in("predict", items, (INPUT, FEATURES), self.format.separator is not None,
@@ -180,13 +182,13 @@ class AnyPredictor:
         return samples
 
     def _readable(self, sample: Sample) -> Sample:
-        """The sample in the Unicode form of the models, and consisting of symbols."""
+        """The sample in the Unicode form of the models, after a check that it consists of symbols."""
         sample = normalised(sample, self.unicode)
         self.separators.check(sample, repr(sample.input))
         return sample
 
     def _refuse_pair(self, items: list, is_tuple: bool) -> None:
-        """A pair that is not in a list looks like two inputs without features."""
+        """Refuse a pair that is not in a list: it looks like two inputs without features."""
         if (len(items) == 2 and all(isinstance(item, str) for item in items) and self.format.separator is not None
                 and (is_tuple or items[1] in self.vocabularies[0].bundles)):
             raise InputError(f"predict takes a list of pairs: write [({items[0]!r}, {items[1]!r})]")
@@ -200,7 +202,7 @@ class Predictor(AnyPredictor):
         self.inference: SearchModel = inference_of(model.weights, model.vocabulary)
 
     def __reduce__(self) -> tuple:
-        """A copy arranges the weights anew."""
+        """A copy keeps the model only and arranges the weights anew."""
         return Predictor, (self.model, self.name)
 
     @classmethod
@@ -213,7 +215,7 @@ class Predictor(AnyPredictor):
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """With one thread, and with errors that name the model."""
+        """A context for computing with one thread, and with errors that name the model."""
         try:
             with one_thread():
                 yield
@@ -258,7 +260,7 @@ class Predictor(AnyPredictor):
         return self.scores([self._readable(scored_sample(item)) for item in listed], beam_width)
 
     def scores(self, samples: Sequence[Sample], beam_width: int = SCORING_WIDTH) -> list[Score]:
-        """The same of samples with outputs."""
+        """The scores of samples with outputs."""
         instances = [self.vocabulary.instance(sample) for sample in samples]
         with self.computing():
             scored = score_outputs(self.inference, instances, [each.sample.target for each in instances], beam_width)
@@ -281,12 +283,12 @@ class Predictor(AnyPredictor):
 
 
 def names_of_pos(feature: str) -> tuple[str, str]:
-    """`pos=V` is called V, too."""
+    """The names of a part of speech: `pos=V` is also called V."""
     return feature, feature.split("=", 1)[-1]
 
 
 def merged(predictions: Sequence[Prediction]) -> list[Prediction]:
-    """Each output once, with its best actions and the probability of all that write it, best first."""
+    """Each output once, with its best actions and the summed probability of its predictions, best first."""
     by_output: dict[str, list[Prediction]] = {}
     for prediction in predictions:
         by_output.setdefault(prediction.output, []).append(prediction)

@@ -1,7 +1,7 @@
-"""The registry of architectures: what is particular to each, found by its name.
+"""The registry of architectures: everything specific to an architecture, by name.
 
 The paper's transducer is part of the core. The systems that the paper cites are packages in il_morph/cited, imported
-when they are asked for: a new one is a package with a `KIND` and a line in CITED.
+on demand: to add one, write a package with a `KIND` and add a line to CITED.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ ARCHITECTURES = (TRANSDUCER, *CITED)
 class ArchitectureKind:
     """Everything that depends on the architecture; the defaults are those of the transducer.
 
-    Settings, vocabularies, objectives and engines belong to modules that look here: they are `Any`.
+    Settings, vocabularies, objectives and engines are typed `Any`, because their modules use this one.
     """
 
-    architecture: Callable[[Any], Any]  # the weights, for a vocabulary
-    inference: Callable[[Any, Any], Any]  # for weights and a vocabulary
-    system: Optional[TransitionSystem] = None  # None: the one of --transducer
-    preset: dict[str, Any] = {}  # what --model=NAME sets
-    fixed: dict[str, Any] = {}  # settings in which there is no choice
-    tied: tuple[str, ...] = ("input", "action_input")  # embeddings of equal size, with parameter tying
+    architecture: Callable[[Any], Any]  # makes the architecture for a vocabulary
+    inference: Callable[[Any, Any], Any]  # makes the inference for weights and a vocabulary
+    system: Optional[TransitionSystem] = None  # None: the one that --transducer names
+    preset: dict[str, Any] = {}  # the settings of --model=NAME
+    fixed: dict[str, Any] = {}  # settings that allow no other value
+    tied: tuple[str, ...] = ("input", "action_input")  # sizes that must be equal with parameter tying
     reads_features: bool = False  # does the encoder read the features of a sample, as a sequence?
     reads_outputs: bool = False  # does the network read the characters that it has written?
-    learns_unseen_inputs: bool = True  # does training go on with input characters that the vocabulary lacks?
+    learns_unseen_inputs: bool = True  # can a reloaded model be trained on input characters that it does not know?
 
     def check(self, settings: Any) -> None:
         """Raise an InputError for model settings that do not fit each other."""
 
     def vocabulary_samples(self, parts: Parts) -> Sequence[Sample]:
-        """The samples whose symbols the model knows."""
+        """The samples whose symbols make up the vocabulary."""
         return parts.train
 
     def objective(self) -> Optional[Any]:
-        """An objective without gold sequences; None: the one of --mode."""
+        """The architecture's own objective, which needs no gold sequences; None: the one that --mode names."""
 
     def engine(self) -> Optional[Any]:
-        """An engine for this architecture alone; None: the one of --engine."""
+        """An engine for this architecture alone; None: the one that --engine names."""
 
     def dynet_network(self, vocabulary: Any) -> Optional[Any]:
         """The network in DyNet; None: the transducer's."""
 
     def dynet_step_floats(self, settings: Any, places: int) -> int:
-        """What a decoder step adds to DyNet's graph beyond the transducer's, for so many encoded places."""
+        """The floats that a decoder step adds to DyNet's graph beyond the transducer's, for this number of places."""
         return 0
 
 

@@ -1,4 +1,4 @@
-"""What a model replies to Python: predictions, scores and paradigms, and how notebooks show them."""
+"""The replies of a model in Python: predictions, scores and paradigms, and their display in notebooks."""
 from __future__ import annotations
 
 import math
@@ -9,7 +9,7 @@ from typing import Any
 
 from il_morph.data.formats import Sample
 
-COLOURS = {"+": "#cfeed9;color:#0b4a20", "-": "#ffdad6;color:#7d1a12", "~": "#e5e0fb;color:#3b2c85"}  # by their signs
+COLOURS = {"+": "#cfeed9;color:#0b4a20", "-": "#ffdad6;color:#7d1a12", "~": "#e5e0fb;color:#3b2c85"}  # by sign
 COPIED = "#e6eaef;color:#1b1f24"
 
 
@@ -29,7 +29,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Score:
-    """How probable a given output is, as log probabilities: by its best action sequence, and by all that were found."""
+    """The log probability of a given output: by its best action sequence, and by all action sequences found."""
 
     best: float
     total: float
@@ -38,7 +38,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Form:
-    """A cell of a paradigm; `count` is how often training showed its features."""
+    """A cell of a paradigm; `count` is the number of times that its features occurred in training."""
 
     features: str
     output: str
@@ -49,7 +49,8 @@ class Form:
 class NBest(dict):
     """The predictions for each input, best first, as a list of lists: `found[0][0].output`, `for ranked in found`.
 
-    By name it has the columns of one table of them all, `found["probability"]`: pandas.DataFrame(found) is that table.
+    Indexed by a name, it gives a column of one table of all predictions: `found["probability"]`.
+    pandas.DataFrame(found) is that table.
     """
 
     COLUMNS = ("input", "features", "rank", "output", "probability", "log_probability", "actions")

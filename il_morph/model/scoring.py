@@ -1,8 +1,8 @@
-"""How probable is a given output? The sum over all action sequences that write it.
+"""The probability of a given output: the sum over all action sequences that write it.
 
-The state of the decoder depends on all actions before, so no two sequences can share their work and the sum is not a
-matter of dynamic programming: a beam follows the most probable sequences that write the output. What it leaves out is
-missing in the sum, which is exact where the beam is as wide as there are sequences.
+The state of the decoder depends on all previous actions, so no two sequences can share work, and dynamic programming is
+not possible. Instead, a beam follows the most probable sequences that write the output. Sequences outside the beam are
+missing from the sum, which is exact if the beam has room for all sequences.
 """
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from il_morph.transitions.actions import END, NOTHING
 
 SCORING_WIDTH = 32
 
-Link = Optional[tuple[Any, int]]  # the actions of a sequence from its end: those before, and the last
+Link = Optional[tuple[Any, int]]  # the actions of a sequence as a linked list: those before, and the last
 
 
 @dataclass
 class OutputScore:
-    """The action sequences found that write an output: the best one, and their log probabilities."""
+    """The action sequences found that write an output: the best sequence, and the log probabilities of all."""
 
     actions: tuple[int, ...] = ()
     log_probabilities: list[float] = field(default_factory=list)
@@ -62,7 +62,7 @@ def unlinked(link: Link) -> Iterator[int]:
 @np.errstate(all="ignore")
 def score_outputs(inference: SearchModel, instances: Sequence[Instance], outputs: Sequence[str],
                   width: int = SCORING_WIDTH, batch_size: int = 32) -> list[OutputScore]:
-    """For each sample the action sequences that write its output, as far as a beam of this width finds them."""
+    """The action sequences that write the output of each sample, as far as a beam of this width finds them."""
     refuse_endless(inference.vocabulary)
     order = sorted(range(len(instances)), key=lambda n: len(instances[n].buffer) + len(outputs[n]))
     scored: list[OutputScore] = [OutputScore() for _ in instances]
@@ -75,7 +75,7 @@ def score_outputs(inference: SearchModel, instances: Sequence[Instance], outputs
 
 
 def refuse_endless(vocabulary: Vocabulary) -> None:
-    """Where an action neither reads nor writes, infinitely many sequences write the same output."""
+    """Raise an InputError if an action neither reads nor writes: infinitely many sequences then write one output."""
     rows = vocabulary.table.rows
     for action in vocabulary.table.writers("", NOTHING, at_end=True):
         if action != END and not rows[action].reads:
@@ -85,7 +85,7 @@ def refuse_endless(vocabulary: Vocabulary) -> None:
 
 @dataclass
 class StepStates:
-    """The states of rows that made a step together; none before the first."""
+    """The states of rows that made a step together; None before the first step."""
 
     states: Any = None
     size: int = 0
@@ -93,7 +93,7 @@ class StepStates:
 
 @dataclass
 class PartialSequence:
-    """A sequence of actions so far: where it is in the input, how much of the output it has written."""
+    """An unfinished sequence of actions: its position in the input and how much of the output it has written."""
 
     owner: int
     position: int
@@ -101,17 +101,20 @@ class PartialSequence:
     last: int
     score: float
     actions: Link
-    step: StepStates  # which made it …
-    place: int  # … in this row
+    step: StepStates  # the step that made it …
+    place: int  # … and its row there
 
     @property
     def progress(self) -> int:
-        """Elements read and written: rows with the same progress have as much left, which makes them comparable."""
+        """Elements read and written. Rows with the same progress have equally much left, so they are comparable."""
         return self.position + self.written
 
 
 class ForcedSearch:
-    """A beam over sequences that write given outputs, in the order of their progress: a copy makes two, others one."""
+    """A beam over sequences that write given outputs, in order of progress.
+
+    An action that both reads and writes (a copy) advances the progress by two, any other action by one.
+    """
 
     def __init__(self, inference: SearchModel, instances: Sequence[Instance], outputs: Sequence[str], width: int):
         self.inference, self.instances, self.outputs, self.width = inference, instances, outputs, width
@@ -164,7 +167,7 @@ class ForcedSearch:
                                        step, place))
 
     def _next_actions(self, row: PartialSequence) -> Iterator[tuple[int, int]]:
-        """The actions that write what comes next in the output, or nothing, with how much they write."""
+        """The actions that write the next character of the output, or nothing, and how many characters they write."""
         table, instance = self.vocabulary.table, self.instances[row.owner]
         head, at_end = instance.text[row.position], row.position == instance.end
         following = self.outputs[row.owner][row.written:row.written + 1]
@@ -179,9 +182,9 @@ class ForcedSearch:
 
 
 def latest_positions(vocabulary: Vocabulary, instance: Instance, output: str) -> list[int]:
-    """Where the head may be at the latest when so many characters are written; −1: nowhere.
+    """[number of characters written]: the last position where the head may be; −1 if there is no such position.
 
-    Characters that the model cannot insert must be left in the input, in this order, to be copied.
+    Characters that the model cannot insert must still be left in the input, in this order, to be copied.
     """
     latest = [instance.end]
     for character in reversed(output):
@@ -193,14 +196,14 @@ def latest_positions(vocabulary: Vocabulary, instance: Instance, output: str) ->
 
 
 def gathered(rows: Sequence[PartialSequence]) -> Any:
-    """The states of rows that were made in different steps."""
+    """Gather the states of rows that were made in different steps."""
     steps = list({id(row.step): row.step for row in rows}.values())
     starts = dict(zip(map(id, steps), np.cumsum([0, *(step.size for step in steps)])))
     return joined([step.states for step in steps]).take(np.array([starts[id(row.step)] + row.place for row in rows]))
 
 
 def joined(parts: Sequence[Any]) -> Any:
-    """Several states as one: the rows of all their arrays below each other."""
+    """Join several states into one: the rows of all their arrays are concatenated."""
     first = parts[0]
     if isinstance(first, np.ndarray):
         return np.concatenate(parts)

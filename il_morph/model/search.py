@@ -14,7 +14,7 @@ from il_morph.errors import InputError
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.transitions.actions import END
 
-BEAM_WIDTH = 4  # of every figure in the paper
+BEAM_WIDTH = 4  # as for all numbers in the paper
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Hypothesis:
 
 
 class TooLarge(InputError):
-    """Weights too large for 32 bits make probabilities that are no numbers, and then there is no best output."""
+    """Raised if weights are too large for 32 bits: probabilities are then not numbers, and no output is the best."""
 
     def __init__(self, instance: Instance, name: str = "the model"):
         word = instance.symbols.input(instance.sample.input)
@@ -37,7 +37,7 @@ class TooLarge(InputError):
 
 
 def numbers(log_probabilities: np.ndarray, instances: Sequence[Instance], owners: np.ndarray) -> np.ndarray:
-    """log P of the actions of each row, which belongs to one of the samples."""
+    """The log probabilities as given; if a row contains NaN, raise TooLarge for the sample that owns it."""
     nonsense = np.isnan(log_probabilities).any(axis=1)
     if nonsense.any():
         raise TooLarge(instances[owners[nonsense.argmax()]])
@@ -45,14 +45,14 @@ def numbers(log_probabilities: np.ndarray, instances: Sequence[Instance], owners
 
 
 class SearchModel(ABC):
-    """What a search asks of a network."""
+    """The interface to a network that search needs."""
 
     vocabulary: Vocabulary
-    weighs_paths = False  # whole paths, not actions: it finds the best one at any width, steps have no probability
+    weighs_paths = False  # instead of actions: any width finds the best path, steps have no probability
 
     @abstractmethod
     def encode(self, instances: Sequence[Instance]) -> Any:
-        """Everything the steps need of these samples; `ends` are the positions of END."""
+        """The encoded samples, with everything that steps need; `ends` holds the positions of END."""
 
     @abstractmethod
     def initial_states(self) -> Any:
@@ -79,17 +79,17 @@ class SearchModel(ABC):
         return BeamSearch(self, instances, max(1, width)).run()
 
     def best_outputs(self, instances: Sequence[Instance], width: int, batch_size: int) -> list[str]:
-        """What the model predicts for each sample."""
+        """The best output for each sample."""
         return [hypotheses[0].output for hypotheses in decode(self, instances, width, batch_size)]
 
 
 @np.errstate(all="ignore")
 def lead(inference: SearchModel, instances: Sequence[Instance],
          choose: Callable[[int, int, np.ndarray], tuple[int, bool]]) -> None:
-    """Lead samples through the network together, without search.
+    """Run samples through the network together, without search.
 
-    `choose` is given the number of a sample, the position of its head and log P of all actions; it replies with the
-    action to take and whether that is the last one.
+    `choose` receives the number of a sample, the position of its head and log P of all actions; it returns the action
+    to take and whether that is the last one.
     """
     encoded, states = inference.encode(instances), inference.initial_states()
     rows, positions = np.arange(len(instances)), np.array([instance.start for instance in instances])
@@ -105,7 +105,7 @@ def lead(inference: SearchModel, instances: Sequence[Instance],
         rows, actions, states = rows[live], actions[live], states.take(live)
 
 
-@np.errstate(all="ignore")  # `numbers` and `sensible` say what went wrong
+@np.errstate(all="ignore")  # `numbers` and `sensible` report what went wrong
 def decode(inference: SearchModel, instances: Sequence[Instance], width: int = 1, batch_size: int = 128,
            progress: Callable[[Iterable], Iterable] = iter) -> list[list[Hypothesis]]:
     """Each sample's hypotheses, best first. Width 0 or 1 is greedy search."""
@@ -118,14 +118,14 @@ def decode(inference: SearchModel, instances: Sequence[Instance], width: int = 1
 
 
 def sensible(hypotheses: Sequence[Hypothesis], instance: Instance) -> list[Hypothesis]:
-    """Their log probabilities are finite, and at most 0 whatever was rounded."""
+    """The hypotheses, with log probabilities of at most 0 despite rounding; raise TooLarge if any is not finite."""
     if not hypotheses or not all(isfinite(each.log_probability) for each in hypotheses):
         raise TooLarge(instance)
     return [each if each.log_probability <= 0 else replace(each, log_probability=0.0) for each in hypotheses]
 
 
 def decode_batch(inference: SearchModel, instances: Sequence[Instance], width: int) -> list[list[Hypothesis]]:
-    """At once, or in halves where there is too little memory."""
+    """Search all samples at once, or in halves if there is too little memory."""
     try:
         return inference.search(instances, width)
     except MemoryError:
@@ -153,7 +153,7 @@ class BeamSearch:
         self.last = np.full(len(instances), system.initial_action)
         self.scores = np.zeros(len(instances))
         self.states = inference.initial_states()
-        self.trace: list[tuple[np.ndarray, np.ndarray]] = []  # of each step: rows before, actions taken
+        self.trace: list[tuple[np.ndarray, np.ndarray]] = []  # for each step: the parent rows, the actions taken
         self.found: list[list[tuple[float, tuple[int, ...]]]] = [[] for _ in instances]
 
     def run(self) -> list[list[Hypothesis]]:
@@ -179,9 +179,9 @@ class BeamSearch:
         self._keep(parents[~ended], actions[~ended], scores[~ended])
 
     def _best_expansions(self, log_probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each sample the `width` best of all actions of all its rows: parent row, action, score.
+        """The `width` best expansions of each sample, over all actions of all its rows: parent row, action, score.
 
-        They are among the best of each row, which are found first: the alphabet may be large.
+        The best actions of each row are selected first, because the alphabet may be large.
         """
         actions = best_of_rows(log_probabilities, 1 if self.greedy else self.widths[self.owners].max())
         scores = np.take_along_axis(log_probabilities, actions, axis=1) + self.scores[:, None]
@@ -191,7 +191,7 @@ class BeamSearch:
         return rows, actions[rows, columns], values
 
     def _best_of_samples(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each sample the `width` best scores of its rows: row, column, score, best first."""
+        """The `width` best scores of each sample over all its rows, best first: row, column, score."""
         _, first_row, sample = np.unique(self.owners, return_index=True, return_inverse=True)
         place = np.arange(len(self.owners)) - first_row[sample]
         number, widest = scores.shape[1], self.widths[self.owners].max()
@@ -229,7 +229,7 @@ class BeamSearch:
 
 
 def best_of_rows(scores: np.ndarray, number: int) -> np.ndarray:
-    """[row, k]: the columns of the so many highest scores of each row, or of all there are, in any order."""
+    """[row, k]: the columns of the `number` highest scores of each row, or of all if there are fewer, in any order."""
     if number == 1:
         return scores.argmax(axis=1)[:, None]
     first = max(0, scores.shape[1] - number)
@@ -237,7 +237,7 @@ def best_of_rows(scores: np.ndarray, number: int) -> np.ndarray:
 
 
 def as_written(found: Sequence[Sequence[Hypothesis]], instances: Sequence[Instance]) -> list[list[Hypothesis]]:
-    """Hypotheses with their outputs as they stand in files."""
+    """The hypotheses, with outputs as they are written in files."""
     if not instances or not instances[0].symbols.separators:
         return list(map(list, found))
     return [[replace(each, output=instance.symbols.output(each.output)) for each in hypotheses]
@@ -245,7 +245,7 @@ def as_written(found: Sequence[Sequence[Hypothesis]], instances: Sequence[Instan
 
 
 def execute(actions: Iterable[int], instance: Instance, vocabulary: Vocabulary) -> str:
-    """What a sequence of actions writes."""
+    """The output of a sequence of actions."""
     return vocabulary.table.output(actions, instance.text, instance.start)
 
 

@@ -1,7 +1,7 @@
-"""Settings: what a model is (kept in its file) and how it is trained (kept in f.stats).
+"""Settings: what a model is (stored in its file) and how it is trained (stored in f.stats).
 
-Each is declared once: its name is that of the flag, with its default, and what values it takes. The command line,
-the model file and the Python interface check values against these declarations.
+Each setting is declared once, with the name of its flag, its default and its possible values. The command line, the
+model file and the Python interface check values against these declarations.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from il_morph.transitions.systems import SYSTEMS, EditSystem, HardAttentionSyste
 
 MAX_BEAM_WIDTH = 1000
 MOST_EPOCHS = 100_000
-WIDEST = 10_000  # vectors
+WIDEST = 10_000  # the largest size of vectors
 SEPARATORS = ("input_separator", "output_separator", "boundary")  # in the order of `Separators`
-BY_LOSS = "loss"  # of --pick-ties
+BY_LOSS = "loss"  # a value of --pick-ties
 CONSTANT, WARMUP_DECAY, PLATEAU = LR_SCHEDULES = ("constant", "warmup-decay", "plateau")
-FIRST, ALL = "first", "all"  # prefixes of the target that the expert goes on from
-UNIT, LEARNT = "unit", "learnt"  # costs of its actions
+FIRST, ALL = "first", "all"  # --il-prefixes: the prefixes of the target that the expert goes on from
+UNIT, LEARNT = "unit", "learnt"  # --il-costs: the costs of the expert's actions
 Number = Union[int, float]
 
 
@@ -81,17 +81,17 @@ class ModelSettings:
 
     @property
     def system(self) -> TransitionSystem:
-        """Some architectures have a transition system of their own."""
+        """The architecture's own transition system, if it has one, or else the one that `transducer` names."""
         return self.kind.system or SYSTEMS[self.transducer]
 
     @property
     def embeds_pos(self) -> bool:
-        """In a bag of features the POS is one of the features."""
+        """Whether the POS has embeddings of its own. In a bag of features, it is one of the features."""
         return self.pos_emb and self.feat_input > 0
 
     @classmethod
     def from_dict(cls, values: dict) -> ModelSettings:
-        """The settings of a model file; older files lack some. A ValueError for a value that no training sets."""
+        """The settings of a model file; older files lack some. Raise a ValueError for a value that no training sets."""
         known = {field.name: field for field in fields(cls)}
         unknown = sorted(set(values) - set(known))
         if unknown:
@@ -104,11 +104,11 @@ class ModelSettings:
 
     @property
     def misfits(self) -> list[str]:
-        """Settings in which the architecture leaves no choice, and which are otherwise."""
+        """The settings that differ from the only value that the architecture allows."""
         return [name for name, value in self.kind.fixed.items() if getattr(self, name) != value]
 
     def as_dict(self) -> dict:
-        """What a model file keeps: separators only where there are some, so that il-morph 2.0 reads all other files."""
+        """The values stored in a model file. Empty separators are left out, so that il-morph 2.0 can read the file."""
         return {name: value for name, value in asdict(self).items() if value or name not in SEPARATORS}
 
 
@@ -169,7 +169,7 @@ class TrainingSettings:
 
 
 def check_value(declared: Field, value: Any) -> None:
-    """A ValueError if it is no value of this setting."""
+    """Raise a ValueError if the setting cannot have this value."""
     bounds, kind = declared.metadata, type(declared.default)
     if type(value) is not kind and not (kind is float and type(value) is int):
         raise ValueError(f"the setting {declared.name} is {reprlib.repr(value)}, which is not of type {kind.__name__}")
@@ -179,7 +179,7 @@ def check_value(declared: Field, value: Any) -> None:
 
 
 def check_together(settings: ModelSettings) -> None:
-    """A ValueError if its architecture does not have these settings, or they do not fit each other."""
+    """Raise a ValueError if the architecture does not allow these settings, or if they do not fit each other."""
     format_named(settings.format)
     for name in SEPARATORS:
         if complaint_about_separator(getattr(settings, name)):
@@ -196,11 +196,11 @@ def check_together(settings: ModelSettings) -> None:
 
 
 def declarations() -> dict[str, Field]:
-    """Every setting under its name."""
+    """All settings by name."""
     return {each.name: each for settings in (ModelSettings, TrainingSettings) for each in fields(settings)}
 
 
-# The systems of the paper: what of the settings makes them.
+# The systems of the paper, and the settings that define them.
 EDITS, HARD = {"transducer": EditSystem.name}, {"transducer": HardAttentionSystem.name}
 GREEDY: dict[str, Any] = {"mode": "mle", "beam_widths": ()}  # the cited systems search greedily
 SIZES_2017 = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden": 100, "enc_layers": 2, "dec_layers": 2,
@@ -208,7 +208,7 @@ SIZES_2017 = {"input": 300, "action_input": 300, "enc_hidden": 100, "dec_hidden"
 G2P: dict[str, Any] = {  # the baseline of SIGMORPHON 2021, grapheme-to-phoneme
     "transducer": SubstitutionSystem.name, "param_tying": False, "unicode": NFD_IN_NFC_OUT, "epochs": 60,
     "patience": 12, "batch_size": 5, "il_k": 1.0, "il_beta": 1.0, "il_prefixes": ALL, "il_costs": LEARNT}
-BEST = "best"  # CA-R, with what RECIPES add for the size of the training data
+BEST = "best"  # CA-R, plus the settings in RECIPES for the size of the training data
 TRANSDUCERS: dict[str, dict[str, Any]] = {
     "ca-d": {**EDITS, "il_beta": 1.0},
     "ca-r": EDITS,
@@ -225,7 +225,7 @@ TRANSDUCERS: dict[str, dict[str, Any]] = {
 }
 
 
-# What --model=best adds, for training data of at most so many lines (docs/recipes.md says what was measured).
+# The settings that --model=best adds, by the maximum number of lines of training data (measurements: docs/recipes.md).
 AVERAGING: dict[str, Any] = {"il_rollin": "uniform", "average_weights": 0.995}
 RECIPES: dict[float, dict[str, Any]] = {
     300: {"epochs": 44, "patience": 16, "il_k": 9.0, "augment": "200,100@10,30@20", **AVERAGING},
@@ -234,12 +234,12 @@ RECIPES: dict[float, dict[str, Any]] = {
 
 
 def recipe_for(lines: int) -> dict[str, Any]:
-    """What --model=best sets for training data of this size."""
+    """The settings that --model=best adds for training data of this size."""
     return next(settings for most, settings in RECIPES.items() if lines <= most)
 
 
 class Presets(Mapping[str, dict[str, Any]]):
-    """What each --model sets. A cited system is imported when its preset is asked for."""
+    """The settings of each --model. A cited system is only imported when its preset is requested."""
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         return {"architecture": name, **kind_named(name).preset} if name in CITED else TRANSDUCERS[name]

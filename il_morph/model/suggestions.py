@@ -1,8 +1,9 @@
 """Which words to ask next: those that the models are least sure of, spread over feature bundles and inputs.
 
-The probability of an output is the mean of those that the models give it, so they are less sure where they disagree.
-The errors that the models expect in a bundle are the sum of 1 − P(best output). Bundles get questions in proportion to
-them, as parties get seats (Sainte-Laguë); in a bundle, inputs that were not asked yet come first, the least sure first.
+The probability of an output is its mean probability in the models, so they are less sure where they disagree. The
+expected number of errors in a bundle is the sum of 1 − P(best output). Bundles get questions in proportion to their
+expected errors, as parties get seats (Sainte-Laguë); within a bundle, inputs not asked yet come first, and among these
+the least sure ones.
 """
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ Pair = tuple[str, str]  # input and features
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An input with features to ask; what the models would answer, and how sure they are."""
+    """An input with features to ask about, the answer of the models, and its probability."""
 
     input: str
     features: str
@@ -34,12 +35,12 @@ class Suggestion:
 
 def suggestions(predictor: AnyPredictor, samples: Sequence[Sample], number: int,
                 beam_width: int = BEAM_WIDTH) -> list[Suggestion]:
-    """So many of the samples, in the order in which they are chosen: fewer would be the first of them."""
+    """`number` of the samples, in the order of choice: a smaller number would give the first of these."""
     return spread(answered(predictor, samples, beam_width), number)
 
 
 def answered(predictor: AnyPredictor, samples: Sequence[Sample], beam_width: int) -> list[Suggestion]:
-    """What the models answer to each sample."""
+    """The answer of the models to each sample, with its probability."""
     members = predictor.members if isinstance(predictor, VotingPredictor) else [predictor]
     found: list[Suggestion] = []
     for start in bar(range(0, len(samples), AT_ONCE), "looked at", f"x{AT_ONCE}"):
@@ -55,12 +56,12 @@ def answered(predictor: AnyPredictor, samples: Sequence[Sample], beam_width: int
 
 
 def number_of_paths(member: AnyPredictor) -> Optional[int]:
-    """All that the beam has found; a lattice gives its best path alone."""
+    """How many hypotheses to use: all that the beam has found (None), or the best path alone from a lattice."""
     return 1 if isinstance(member, Predictor) and member.inference.weighs_paths else None
 
 
 def spread(found: Iterable[Suggestion], number: int) -> list[Suggestion]:
-    """Choose one after the other. What is as good as another is chosen in the order in which it came."""
+    """Choose suggestions one after the other. Equally good ones are chosen in the order in which they came."""
     left: dict[str, list[Suggestion]] = defaultdict(list)
     for each in found:
         left[each.features].append(each)
@@ -80,7 +81,7 @@ def spread(found: Iterable[Suggestion], number: int) -> list[Suggestion]:
 
 def combined(inputs: Mapping[str, set[str]], bundles: Iterable[str], part_of_speech: Callable[[str], str],
              known: set[Pair]) -> Iterator[Pair]:
-    """Each input with all bundles of its parts of speech (of all, if it has none) that are not known with it."""
+    """Each input with every bundle of its parts of speech (of all, if it has none), unless the pair is known."""
     by_part: dict[str, list[str]] = defaultdict(list)
     for tag in bundles:
         by_part[part_of_speech(tag)].append(tag)
@@ -90,7 +91,7 @@ def combined(inputs: Mapping[str, set[str]], bundles: Iterable[str], part_of_spe
 
 
 def drawn(pairs: Callable[[], Iterator[Pair]], most: int, seed: int) -> tuple[list[Pair], int]:
-    """At most so many of the pairs, and how many there are. They are gone through twice, and never held all."""
+    """At most `most` of the pairs, and the number of all pairs. Iterates twice, and never holds more than `most`."""
     total = sum(1 for _ in pairs())
     if total <= most:
         return list(pairs()), total

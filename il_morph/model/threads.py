@@ -1,8 +1,8 @@
-"""One thread for NumPy's products.
+"""Limits NumPy's matrix products to one thread.
 
-They are small: threads that wait for each other on a busy machine make them many times slower, and how OpenBLAS adds up
-depends on the number of its threads. The command line says so before NumPy is imported; a program that uses il_morph
-may have imported it already, and want threads elsewhere.
+The products are small: on a busy machine, threads that wait for each other make them many times slower. Besides, the
+way OpenBLAS adds up depends on the number of its threads. The command line sets the limit before NumPy is imported; a
+program that uses il_morph may have imported NumPy already, and may want threads elsewhere.
 """
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ log = logging.getLogger(__name__)
 FOLDERS = ("../numpy.libs", ".dylibs")  # where NumPy's wheels keep the OpenBLAS they bring along
 FUNCTIONS = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "openblas_{}_num_threads")
 
-_limiting = threading.Lock()  # held by the call that has set the limit, which is the process's
+_limiting = threading.Lock()  # held by the call that has set the limit, which applies to the whole process
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """The call that sets the limit takes it away again; calls that come meanwhile, from wherever, leave it alone."""
+    """Compute with one thread. The call that sets the limit also removes it; calls in between, from any thread, do not.
+    """
     if not _limiting.acquire(blocking=False):
         yield
         return
@@ -41,7 +42,7 @@ def one_thread() -> Iterator[None]:
 
 
 def use_one_thread() -> None:
-    """For the rest of the process; says so if it cannot."""
+    """Limit the rest of the process to one thread; warn if that is not possible."""
     set_threads([1] * len(libraries()))
     if not libraries():
         log.warning("the threads of NumPy's products cannot be limited here; for the same results with any number of "
@@ -55,7 +56,7 @@ def set_threads(numbers: list[int]) -> None:
 
 @cache
 def libraries() -> list[Any]:
-    """Those whose threads can be limited: what threadpoolctl finds if it is installed, or NumPy's own OpenBLAS."""
+    """The libraries whose threads can be limited: those that threadpoolctl finds, or else NumPy's own OpenBLAS."""
     try:
         from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
@@ -64,7 +65,7 @@ def libraries() -> list[Any]:
 
 
 class Controlled:
-    """A library that threadpoolctl knows."""
+    """A library controlled by threadpoolctl."""
 
     def __init__(self, controller: Any):
         self.controller = controller
@@ -79,7 +80,7 @@ class Controlled:
 
 
 class Bundled:
-    """The OpenBLAS that came with NumPy; it is loaded already, and this is the one that NumPy uses."""
+    """The OpenBLAS that came with NumPy. It is already loaded, so this is the copy that NumPy uses."""
 
     def __init__(self, library: Any, function: str):
         self.get, self.set = (getattr(library, function.format(verb)) for verb in ("get", "set"))

@@ -15,13 +15,13 @@ from il_morph.model.search import BEAM_WIDTH
 
 
 def reading_options(predictor: AnyPredictor) -> ReadOptions:
-    """Data is read as in the training of a model."""
+    """Options for reading data in the same way as the training data of the model."""
     return ReadOptions(expected=predictor.format, because="the model was trained on", unicode=predictor.unicode,
                        separators=predictor.separators)
 
 
 def read_words(content: bytes, name: str, predictor: AnyPredictor) -> Optional[Data]:
-    """The words of CoNLL-U; nothing if the content has lines of columns instead."""
+    """The words of CoNLL-U content; None if the content is a table of samples instead."""
     options = reading_options(predictor)
     if kind_of_sheet(content) or not reads_treebank(split_lines(content, name), name, options):
         return None
@@ -32,7 +32,7 @@ def read_words(content: bytes, name: str, predictor: AnyPredictor) -> Optional[D
 
 
 def filled(predictor: AnyPredictor, data: Data, rule: str, beam_width: int = BEAM_WIDTH) -> tuple[str, list[str]]:
-    """The text with the model's outputs, and the outputs."""
+    """The text filled with the model's outputs, and the outputs themselves."""
     assert data.block is not None and isinstance(data.format, Treebank)
     found = Answers(predictor, beam_width=beam_width, rule=rule).ranked(data.samples, data.block.initial)
     outputs = [predictions[0].output for predictions in found]

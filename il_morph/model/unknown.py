@@ -1,4 +1,4 @@
-"""What a model does not know of its inputs: features, parts of speech, characters, Unicode forms."""
+"""What a model does not know in its inputs: features, parts of speech, characters, Unicode forms."""
 from __future__ import annotations
 
 from collections import Counter
@@ -9,17 +9,17 @@ from il_morph.data.formats import Sample
 from il_morph.data.spelling import Letters, examples, normalise
 from il_morph.model.vocabulary import Vocabulary
 
-MOST_BUNDLES = 100  # with unknown features, that are compared with those of the training data
+MOST_BUNDLES = 100  # bundles with unknown features that are compared with the bundles of the training data
 
 
 class Unknown:
-    """What a model does not know of the samples that are added: features are left out and letters are guesses."""
+    """Collects what a model does not know in samples. The model leaves such features out and guesses such letters."""
 
     def __init__(self, vocabulary: Vocabulary, samples: Sequence[Sample] = ()):
         self.vocabulary, self.samples, self.affected = vocabulary, 0, 0
         self.features: Counter = Counter()
-        self.bundles: dict[str, None] = {}  # that have unknown features
-        self.unseen: Counter[frozenset[str]] = Counter()  # characters of inputs that training did not show
+        self.bundles: dict[str, None] = {}  # bundles with unknown features
+        self.unseen: Counter[frozenset[str]] = Counter()  # the unseen characters of each input
         self.letters = Letters()
         self.add(samples)
 
@@ -47,11 +47,11 @@ class Unknown:
         return found
 
     def warnings(self, characters: bool = True) -> tuple[Optional[str], ...]:
-        """One of each kind, or None."""
+        """One warning of each kind, or None."""
         return self.about_features(), self.about_forms(), self.about_characters() if characters else None
 
     def about_features(self) -> Optional[str]:
-        """How many samples have a part of speech or features that training did not show, and which."""
+        """A warning about parts of speech and features that training did not show, with counts."""
         if not self.affected:
             return None
         counted = [f"{feature if feature == feature.strip() != '' else repr(feature)} ({number:,})"
@@ -69,7 +69,7 @@ class Unknown:
         return tuple(sorted(feature.strip().casefold() for feature in self.vocabulary.format.features(tag)))
 
     def about_characters(self) -> Optional[str]:
-        """How many inputs have characters that training did not show, and which."""
+        """A warning about characters of inputs that training did not show, with counts."""
         forms = {part for letter in sum(self._in_other_form(), []) for part in (letter, *normalise(letter, "nfd")[1:])}
         counts: Counter[str] = Counter()
         for characters, number in self.unseen.items():
@@ -82,7 +82,7 @@ class Unknown:
                 f"can only {self.vocabulary.table.ways_with_unseen}: {examples(counted, 5)}")
 
     def about_forms(self) -> Optional[str]:
-        """Letters that the model knows in their other Unicode form alone."""
+        """A warning about letters that the model knows only in their other Unicode form."""
         other, composed = self._in_other_form()
         if not other and not composed:
             return None
@@ -90,7 +90,7 @@ class Unknown:
                 f"--unicode={'nfc' if other else 'nfd'} normalises the inputs")
 
     def _in_other_form(self) -> tuple[list[str], list[str]]:
-        """The letters that are written with combining marks here, and those that are written as one character."""
+        """The letters known only in the other form: those decomposed in the inputs, and those composed there."""
         known = {*"".join(self.vocabulary.letters)}
         other = [letter for letter in self.letters.decomposed
                  if letter in known and normalise(letter, "nfd")[1:] not in known]

@@ -17,7 +17,7 @@ from il_morph.transitions.stochastic_edits import LearntMoves, StochasticEdits
 
 
 class Index:
-    """A list of symbols with their positions; a symbol it does not know is UNK."""
+    """A list of symbols with their positions; an unknown symbol has the position of UNK."""
 
     def __init__(self, symbols: Iterable[str]):
         self.symbols: list[str] = []
@@ -48,8 +48,8 @@ class Instance:
     buffer: tuple[int, ...]  # the wrapped input
     text: str  # one character for each element of the buffer
     pos: Optional[int]  # row of the POS table, None without one
-    slots: tuple[int, ...]  # rows of the feature table, 0 where it is absent (a sequence: where it is unseen)
-    start: int  # first position of the buffer that is read
+    slots: tuple[int, ...]  # rows of the feature table, 0 for an absent feature (in a sequence: an unseen one)
+    start: int  # the first position of the buffer to be read
     symbols: Symbols = field(default=PLAIN, compare=False, repr=False)  # what the characters stand for
 
     @property
@@ -68,10 +68,10 @@ class Vocabulary:
     features: Index
     pos: Optional[Index]
     attributes: Optional[Index] = None
-    bundles: dict[str, int] = field(default_factory=dict)  # the tags of the training data and how often each came
-    symbols: Symbols = PLAIN  # those of several characters
+    bundles: dict[str, int] = field(default_factory=dict)  # the tags of the training data with their counts
+    symbols: Symbols = PLAIN  # the symbols of several characters
     all_prefixes: bool = False  # does the expert go on from all nearest prefixes of the target?
-    learnt_costs: Optional[StochasticEdits] = None  # of the expert
+    learnt_costs: Optional[StochasticEdits] = None  # of the expert's actions
     format: DataFormat = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class Vocabulary:
         self.system = self.settings.system
 
     def __reduce__(self) -> tuple:
-        """A copy comes about as from a model file."""
+        """Make a copy in the same way as a vocabulary from a model file."""
         return Vocabulary.from_dict, (self.as_dict(), self.settings)
 
     @classmethod
@@ -120,21 +120,21 @@ class Vocabulary:
         return (items[0], items[1:]) if self.pos is not None else ("", items)
 
     def knows_some(self, tag: str) -> bool:
-        """Did training show the POS or one of the features?"""
+        """Whether the POS or one of the features occurred in training."""
         pos, features = self.split(tag)
         return (self.pos is not None and pos in self.pos) or any(feature in self.features for feature in features)
 
     @cached_property
     def table(self) -> ActionTable:
-        """What the actions do; complete when the vocabulary is."""
+        """The action table. It is built at the first access, when the vocabulary must be complete."""
         return ActionTable(self.system.action, self.actions.symbols)
 
     def expert(self, sample: Sample) -> Expert:
-        """The expert of an encoded pair, with the costs that were learnt, if any."""
+        """The expert for an encoded pair, with learnt costs if there are any."""
         return Expert(sample.input, sample.target, self._moves)
 
     def tracker(self, target: str) -> TargetTracker:
-        """Where in a target the expert is."""
+        """Tracks where in a target the expert is."""
         return (PrefixTracker if self.all_prefixes else TargetTracker)(target)
 
     @cached_property
@@ -142,7 +142,7 @@ class Vocabulary:
         return self.table if self.learnt_costs is None else LearntMoves(self.table, self.learnt_costs)
 
     def with_expert(self, all_prefixes: bool, learns: bool, samples: Sequence[Sample]) -> Vocabulary:
-        """The same vocabulary with another expert, whose costs are those of an edit, or are learnt from samples."""
+        """The same vocabulary with another expert, whose costs are learnt from samples or those of the action table."""
         pairs = [(sample.input, sample.target) for sample in map(self.symbols.encoded, samples)] if learns else []
         costs = StochasticEdits.learn(pairs) if learns else None
         return replace(self, all_prefixes=all_prefixes, learnt_costs=costs)
@@ -153,7 +153,7 @@ class Vocabulary:
 
     @property
     def letters(self) -> list[str]:
-        """The symbols of inputs, and of outputs where these are tied, as they stand in files."""
+        """The symbols of inputs, and with parameter tying of outputs, as they are written in files."""
         return [self.symbols.symbol(symbol) for symbol in self.characters.symbols
                 if len(symbol) == 1 and symbol not in self.system.special_actions]
 
@@ -162,12 +162,12 @@ class Vocabulary:
         return len(self.attributes) if self.attributes is not None else len(self.features) - 1
 
     def instance(self, sample: Sample) -> Instance:
-        """The instance of a sample as it stands in files. An unseen symbol gets a character of its own."""
+        """The instance of a sample that is given as in files. An unseen symbol gets a character of its own."""
         symbols = self.symbols.covering([sample])
         return self.encoded_instance(symbols.encoded(sample), symbols)
 
     def encoded_instance(self, sample: Sample, symbols: Symbols) -> Instance:
-        """Unseen characters become UNK; unseen features stay out; an unseen POS is UNK."""
+        """Unseen characters and an unseen POS become UNK; unseen features are left out (in a sequence, UNK)."""
         pos, features = self.split(sample.tag)
         both = self.settings.tag_wraps == "both"
         names = self.characters.symbols
@@ -180,7 +180,7 @@ class Vocabulary:
         )
 
     def _present(self, features: Sequence[str]) -> list[int]:
-        """The row of each feature that is present, sorted by attribute; of one attribute the first."""
+        """The row of each present feature, sorted by attribute. Only the first feature of an attribute counts."""
         rows: dict[str, int] = {}
         for feature in features:
             rows.setdefault(attribute(feature), self.features[feature])
@@ -192,11 +192,11 @@ class Vocabulary:
             row = self.features[feature]
             if row != UNK:
                 slot = row - 1 if self.attributes is None else self.attributes.positions[attribute(feature)]
-                slots[slot] = slots[slot] or row  # of two values of an attribute the first one counts
+                slots[slot] = slots[slot] or row  # only the first value of an attribute counts
         return slots
 
     def actions_of(self, symbols: Iterable[str]) -> list[int]:
-        """The action of each symbol (INSERT of a character); UNK where training did not show it."""
+        """The action for each symbol (INSERT for a character); UNK for a symbol that training did not show."""
         return [self.actions[symbol] for symbol in symbols]
 
     def gold_actions(self, aligned: tuple[str, str]) -> list[int]:
@@ -204,7 +204,7 @@ class Vocabulary:
         return self.actions_of(self.system.gold(*aligned, self.settings.tag_wraps))
 
     def unseen(self, samples: Sequence[Sample]) -> dict[str, int]:
-        """How many samples have symbols that training did not show, by kind of symbol."""
+        """The number of samples with symbols that training did not show, by kind of symbol."""
         counts = {"input characters": 0, "output characters": 0, "features": 0}
         symbols = self.symbols.covering(samples)
         for sample in map(symbols.encoded, samples):
@@ -216,7 +216,7 @@ class Vocabulary:
         return counts
 
     def as_dict(self) -> dict:
-        """What the model file keeps."""
+        """The values stored in the model file."""
         indices = {"characters": self.characters, "actions": self.actions, "features": self.features,
                    "pos": self.pos, "attributes": self.attributes}
         lists = {name: index.symbols for name, index in indices.items() if index is not None}
@@ -229,12 +229,12 @@ class Vocabulary:
         return {"all_prefixes": self.all_prefixes, "costs": None if costs is None else costs.as_dict()}
 
     def _own_symbols(self) -> list[str]:
-        """The symbols of several characters that the model knows; others may have got a character after them."""
+        """The symbols of several characters that the model knows. Symbols added later may have characters, too."""
         return [symbol for symbol, character in self.symbols.characters.items()
                 if character in self.characters or character in self.actions]
 
     def recoded(self, symbols: Symbols) -> Vocabulary:
-        """The same vocabulary with the characters that these symbols have."""
+        """The same vocabulary, recoded with the characters that stand for these symbols."""
         own = self.symbols.symbols
 
         def renamed(character: str) -> str:
@@ -250,7 +250,7 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, lists: dict, settings: ModelSettings) -> Vocabulary:
-        """The indices of a model file. A ValueError for what no training could have made."""
+        """Read the vocabulary of a model file. Raise a ValueError if no training could have produced it."""
         check_names(lists, settings)
         specials = tuple(settings.system.special_actions)
         actions = checked_index(lists, "actions", specials, settings.system.symbols_of)
@@ -267,7 +267,7 @@ class Vocabulary:
 
 
 def check_names(lists: dict, settings: ModelSettings) -> None:
-    """There is a list of symbols for each index that the settings ask for. Older files have no bundles."""
+    """Raise a ValueError unless there is a list for each index that the settings need. Older files have no bundles."""
     needed = {"characters", "actions", "features", *["pos"] * settings.embeds_pos,
               *["attributes"] * settings.avm_feat_format, *["symbols"] * bool(settings.separators)}
     if not isinstance(lists, dict) or {*lists} - {"bundles", "expert"} != needed:
@@ -278,7 +278,7 @@ def check_names(lists: dict, settings: ModelSettings) -> None:
 
 def checked_index(lists: dict, name: str, specials: Sequence[str],
                   symbols_of: Optional[Callable[[str], Sequence[str]]] = None) -> Index:
-    """An index of different symbols, the special ones first; the others are those of characters, if that is given."""
+    """An index of distinct symbols, special ones first. With `symbols_of`, all others must be symbols of characters."""
     symbols = lists[name]
     if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
         raise ValueError(f"its {name} are no list of symbols")
@@ -294,13 +294,13 @@ def checked_index(lists: dict, name: str, specials: Sequence[str],
 
 
 def refuse_unwritable(symbols: Iterable[str], name: str) -> None:
-    """A symbol with a line feed or a tab would break the lines that are written, and a lone surrogate all of them."""
+    """Refuse symbols that would break output files: a line feed or a tab breaks a line, a lone surrogate all lines."""
     if any(re.search("[\n\t\ud800-\udfff]", symbol) for symbol in symbols):
         raise ValueError(f"its {name} have a line feed, a tab or a lone surrogate among them")
 
 
 def counted_bundles(pairs: Sequence) -> dict[str, int]:
-    """The bundles of a model file: pairs of a tag and how often it came. Older files have none."""
+    """The bundles of a model file, as pairs of a tag and its count. Older files have no bundles."""
     bundles = dict(pairs)
     if not all(isinstance(tag, str) and type(number) is int and number > 0 for tag, number in bundles.items()):
         raise ValueError("its bundles are no pairs of features and a number")
@@ -309,7 +309,8 @@ def counted_bundles(pairs: Sequence) -> dict[str, int]:
 
 
 def checked_symbols(listed: Sequence, settings: ModelSettings, *indices: Index) -> Symbols:
-    """The symbols of several characters in a model file; the private-use characters of its indices stand for them."""
+    """The symbols of several characters in a model file. Private-use characters in its indices stand for these symbols.
+    """
     if not settings.separators:
         return PLAIN
     if not isinstance(listed, list) or not all(isinstance(symbol, str) and len(symbol) > 1 for symbol in listed):

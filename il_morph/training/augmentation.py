@@ -1,7 +1,7 @@
-"""Augmentation: beside the real samples each epoch has fresh hallucinated ones, as many as a schedule says.
+"""Augmentation: besides the real samples, each epoch has fresh hallucinated ones, with a schedule for their number.
 
-`200,100@10,30@20` are 200 in each epoch, 100 from epoch 10 on, and 30 from epoch 20 on; epochs count from 0. They are
-drawn from the random numbers of the training, which a checkpoint keeps.
+`200,100@10,30@20` means 200 in each epoch, 100 from epoch 10 on, and 30 from epoch 20 on; epochs count from 0. The
+samples are drawn with the random generator of the training, whose state a checkpoint keeps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EXPECTED = (f"numbers of samples up to {MOST_FAKES:,}, all but the first with @ 
 
 
 def checked_schedule(given: Any) -> str:
-    """A schedule as `--augment` takes it."""
+    """The value of `--augment` as text; an InputError if it is not a schedule."""
     text = str(given)
     if not re.fullmatch(r"[0-9]{1,7}(,[0-9]{1,7}@[0-9]{1,6})*", text, re.ASCII):
         raise bad_value(FLAG, given, EXPECTED)
@@ -39,7 +39,7 @@ def checked_schedule(given: Any) -> str:
 
 
 def steps_of(schedule: str) -> list[tuple[int, int]]:
-    """The epochs in which the number of fakes changes, and the numbers."""
+    """Pairs of an epoch and the number of fakes in each epoch from there on."""
     steps = (step.partition("@") for step in schedule.split(",") if step)
     return [(int(epoch or 0), int(number)) for number, _, epoch in steps]
 
@@ -53,14 +53,14 @@ def most_fakes(schedule: str) -> int:
 
 
 class Augmentation:
-    """The fakes of a training."""
+    """Draws the fakes (hallucinated samples) of a training."""
 
     def __init__(self, schedule: str, vocabulary: Vocabulary, train: Sequence[Instance]):
         self.schedule, self.vocabulary, self.said = schedule, vocabulary, False
         self.hallucination = Hallucination([instance.sample for instance in train], vocabulary.symbols)
 
     def check(self) -> None:
-        """An InputError if there are to be fakes and no pair can be made into one."""
+        """Raise an InputError if the schedule needs fakes but no training pair can be made into one."""
         if most_fakes(self.schedule) and not self.hallucination.sources:
             raise InputError(f"{FLAG}: no training pair shares enough characters between input and output to make "
                              "another one of it: leave the flag out, or with --model=best give --augment=0")

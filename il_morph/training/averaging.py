@@ -1,7 +1,8 @@
-"""Averaged weights: a moving average is evaluated and kept, while training goes on from the weights themselves.
+"""Averaged weights: a moving average is evaluated and saved, while training continues from the raw weights.
 
-Every fifth update, the s-th time, average += (1 − d)(weights − average) with d = min(decay⁵, (1 + s) / (10 + s)): the
-average forgets fast at first, when the weights change most. It starts as the weights that training starts from.
+After every fifth update (the s-th time), average += (1 − d)(weights − average) with
+d = min(decay⁵, (1 + s) / (10 + s)): the average forgets fast at first, when the weights change most. It starts from the
+initial weights.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from il_morph.model.vocabulary import Instance
 from il_morph.training.engine import Learner
 
 EVERY = 5  # updates
-RAW, COUNT = "raw.", "average.updates"  # in the state: the weights themselves, and how many updates there were
+RAW, COUNT = "raw.", "average.updates"  # keys of the state: the raw weights, and the number of updates
 
 
 def kept_share(decay: float, time: int) -> float:
-    """d: how much of the average stays the time that this is, counted from 1."""
+    """d: the share of the old average that is kept at the `time`-th averaging, counted from 1."""
     return min(decay ** EVERY, (1 + time) / (10 + time))
 
 
 class AveragingLearner:
-    """A learner whose weights are the average of the weights of another one, in any engine."""
+    """A learner that wraps another one, of any engine; its weights are the average of the other's weights."""
 
     def __init__(self, learner: Learner, decay: float):
         self.learner, self.decay, self.updates = learner, decay, 0
@@ -36,7 +37,7 @@ class AveragingLearner:
         self.learner.set_learning_rate(rate)
 
     def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
-        """A batch without anything to learn is no update."""
+        """A batch with nothing to learn does not count as an update."""
         loss, learnt = self.learner.update(batch)
         self.updates += learnt > 0
         if learnt and self.updates % EVERY == 0:
@@ -59,7 +60,7 @@ class AveragingLearner:
         return {**self.learner.state(), **raw, COUNT: np.array(self.updates)}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Go on from a state; the average is set already."""
+        """Restore a state; `set_weights` has already set the average."""
         if state[COUNT] < 0 or any(state[RAW + name].shape != array.shape for name, array in self.average.items()):
             raise ValueError("its weights before averaging are not those of the network")
         self.updates = int(state[COUNT])
@@ -69,5 +70,5 @@ class AveragingLearner:
 
 
 def averaged(learner: Learner, decay: float) -> Learner:
-    """The learner, with `--average-weights` one that averages its weights."""
+    """The learner itself, or with `--average-weights` one that averages its weights."""
     return AveragingLearner(learner, decay) if decay else learner

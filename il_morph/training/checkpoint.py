@@ -1,7 +1,7 @@
-"""Checkpoints: all that a training needs to go on, after each epoch in one file.
+"""Checkpoints: after each epoch, one file with everything that an interrupted training needs to continue.
 
-The file is an archive of arrays like the model file. `weights/…` are those of the learner, `best/…` those of
-the best epoch, `optimizer/…` what the optimiser remembers; the header holds the rest.
+The file is an archive of arrays like the model file. `weights/…` are the weights of the learner, `best/…` the weights
+of the best epoch, `optimizer/…` is the state of the optimiser; the header holds the rest.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class Checkpoint:
     """The state of a training at the end of an epoch."""
 
     path: PathLike
-    identity: dict[str, Any]  # which run this is: another one cannot go on from here
+    identity: dict[str, Any]  # identifies the run: no other run can continue from here
     phase: int  # the number of the phase
     history: History
-    probe: list[int]  # the training samples whose accuracy is taken
+    probe: list[int]  # the numbers of the training samples on which train accuracy is measured
     random: Random
     log: list[str]  # the lines of f.log
-    seconds: float  # that the training has taken so far
+    seconds: float  # the duration of the training so far
     cpu_seconds: float
     weights: Arrays = field(default_factory=dict)
     optimizer: Arrays = field(default_factory=dict)
 
     def check(self, shapes: dict[str, tuple[int, ...]], phases: int, samples: int) -> None:
-        """Does it fit a network with these weights, and a training with so many phases and training samples?"""
+        """Raise an InputError unless the checkpoint fits these shapes and these numbers of phases and samples."""
         with damage_named(self.path):
             for group, weights in (("weights", self.weights), ("best", self.history.weights)):
                 if weights.keys() != shapes.keys():
@@ -60,7 +60,7 @@ class Checkpoint:
                 raise ValueError("it is of a training with other phases or data")
 
     def restore(self, learner: Learner) -> None:
-        """Let a learner go on from here."""
+        """Set the weights and the optimiser of a learner to the state of this checkpoint."""
         with damage_named(self.path):
             check_alike(self.optimizer, learner.state())
             learner.set_weights(self.weights)
@@ -68,7 +68,7 @@ class Checkpoint:
 
 
 def check_alike(there: Arrays, here: Arrays) -> None:
-    """The same arrays, of finite numbers; lists may be longer or shorter."""
+    """Raise a ValueError unless both have the same arrays and all numbers are finite. Vectors may differ in length."""
     if there.keys() != here.keys():
         raise ValueError("it is of another optimizer")
     for name, array in here.items():
@@ -76,11 +76,11 @@ def check_alike(there: Arrays, here: Arrays) -> None:
         if (other.dtype, other.ndim) != (array.dtype, array.ndim) or (array.ndim != 1 and other.shape != array.shape):
             raise ValueError(f"optimizer/{name} has another type or shape")
         if not np.isfinite(other).all():
-            raise ValueError(f"optimizer/{name} has numbers that are infinite or none")
+            raise ValueError(f"optimizer/{name} has numbers that are infinite or NaN")
 
 
 def save_checkpoint(checkpoint: Checkpoint) -> None:
-    """It need not survive a power failure: a damaged one is found out, and the training can start over."""
+    """Write a checkpoint. It need not survive a power failure: damage is detected, and the training can start over."""
     history = checkpoint.history
     version, state, gauss = checkpoint.random.getstate()
     header = {
@@ -101,7 +101,7 @@ def as_header(epoch: Optional[Epoch]) -> Optional[dict[str, Any]]:
 
 
 def load_checkpoint(path: PathLike) -> Checkpoint:
-    """Read a checkpoint, and check what does not depend on the training."""
+    """Read a checkpoint, and check everything that does not depend on the training."""
     content = read_regular(path, LARGEST_FILE)
     with damage_named(path), opened_archive(content) as archive:
         return read_checkpoint(archive, path)
@@ -140,12 +140,12 @@ def read_checkpoint(archive: zipfile.ZipFile, path: PathLike) -> Checkpoint:
 
 
 def with_new_settings(identity: dict[str, Any]) -> dict[str, Any]:
-    """A run that was interrupted before there was a setting had its default."""
+    """Add the default of every setting that did not exist yet when the run was interrupted."""
     return {**json.loads(json.dumps(TrainingSettings().as_dict())), **identity}
 
 
 def check_header(header: dict[str, Any]) -> None:
-    """Its parts have the types that they are used as."""
+    """Raise a ValueError if a part of the header has the wrong type."""
     identity, log, width = header["identity"], header["log"], len(LOG_COLUMNS)
     if not isinstance(identity, dict) or type(identity["seed"]) is not int:
         raise ValueError("it does not say which run it is of")
@@ -166,5 +166,5 @@ def read_epoch(fields: dict[str, Any]) -> Epoch:
     numbers = [epoch.seconds, epoch.train_accuracy, epoch.dev_accuracy]
     numbers += [loss for loss in (epoch.loss, epoch.dev_loss, epoch.tie_loss) if loss is not None]
     if type(epoch.epoch) is not int or not all(isinstance(number, (int, float)) for number in numbers):
-        raise ValueError("an epoch of it has no numbers")
+        raise ValueError("the values of one of its epochs are not numbers")
     return epoch

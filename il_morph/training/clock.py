@@ -6,9 +6,9 @@ import time
 
 
 class Clock:
-    """Seconds by the clock and of CPU time, which other programs on the machine hardly change.
+    """Seconds of wall-clock time and of CPU time. Other programs on the machine hardly affect CPU time.
 
-    Counting goes on from those of a training that was interrupted.
+    For a resumed training, counting continues from the given seconds.
     """
 
     def __init__(self, seconds: float = 0.0, cpu_seconds: float = 0.0):

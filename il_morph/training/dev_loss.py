@@ -1,6 +1,6 @@
-"""Dev loss under teacher forcing, in bulk.
+"""Dev loss under teacher forcing, for many samples at once.
 
-A teacher says which actions are optimal; the model takes the most probable of them.
+A teacher gives the optimal actions of each step; the model takes the most probable of them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def mean_loss(inference: SearchModel, instances: Sequence[Instance], teachers: S
 def producible(instances: Sequence[Instance], vocabulary: Vocabulary) -> list[Instance]:
     """The samples whose output has only characters that the model can insert.
 
-    Where UNK copies an unseen character, nothing else is possible there: the input counts, too.
+    If UNK copies unseen input characters, no other action is possible there, so the input must not have any, either.
     """
     return [instance for instance in instances if UNK not in vocabulary.actions_of(instance.sample.target)
             and not (vocabulary.table.rows[UNK].writes is HEAD and UNK in instance.buffer)]

@@ -1,8 +1,8 @@
-"""The seam between objectives and engines: an objective decides, an engine computes.
+"""The interface between objectives and engines: an objective decides, an engine computes.
 
-An objective visits one sample at a time. Its visit is a generator: it yields requests to the decoder of the sample,
-is sent the states they lead to, and leaves losses behind. An engine may serve the visits of a batch one after the
-other, or together, so that the requests of all samples become one product.
+An objective visits one sample at a time. A visit is a generator: it yields requests to the decoder of the sample,
+receives the resulting states, and adds losses to the decoder. An engine may serve the visits of a batch one after
+another, or together, so that the requests of all samples become one matrix product.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from il_morph.model.settings import ModelSettings, TrainingSettings
 from il_morph.model.vocabulary import Instance, Vocabulary
 from il_morph.training.dev_loss import Teacher
 
-State = Any  # of the decoder after some steps along a sample; what it is, only the engine knows
-RowStates = Any  # of several sequences of actions, side by side; without gradient
+State = Any  # the decoder state after some steps along a sample; its type depends on the engine
+RowStates = Any  # the decoder states of several action sequences, side by side; without gradient
 
 
 class Step(NamedTuple):
-    """The decoder reads the previous action at this position of the buffer. The reply is the next state."""
+    """A request to read the previous action at this position of the buffer. The reply is the next state."""
 
     state: State
     action: int
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 class StepRows(NamedTuple):
-    """The same for rows of states, without gradient: samples of the model. The reply are the next rows."""
+    """A request to make a step with rows of states, without gradient, for sampling. The reply is the next rows."""
 
     rows: RowStates
     actions: Sequence[int]
@@ -39,23 +39,23 @@ class StepRows(NamedTuple):
 
 
 class RollOut(NamedTuple):
-    """Candidates of one state, which the model finishes greedily, without gradient. The reply: each one, `RolledOut`.
+    """A request to finish the candidates of one state greedily, without gradient. The reply is a `RolledOut` for each.
 
-    Candidate k, the action `actions[k]`, leads to `positions[k]` of the buffer. What follows goes up to END, or is cut
-    off after `limit` actions. One whose costs exceed the bound is dropped.
+    Candidate k is the action `actions[k]`, which leads to `positions[k]` of the buffer. The continuation ends with END,
+    or is cut off after `limit` actions. A candidate whose cost exceeds the bound is dropped.
     """
 
     state: State
     actions: Sequence[int]
     positions: Sequence[int]
-    costs: np.ndarray  # of every action
+    costs: np.ndarray  # the cost of every action
     limit: int
     bound: float
-    tightens: bool  # are the costs of a candidate that is finished the next bound?
+    tightens: bool  # does the cost of a finished candidate lower the bound?
 
 
 class RolledOut(NamedTuple):
-    """A candidate with what the model did after it."""
+    """A candidate and the actions with which the model continued it."""
 
     actions: list[int]
     cost: float
@@ -67,7 +67,7 @@ Visit = Generator[Request, Any, int]
 
 
 class StepLoss(NamedTuple):
-    """−log Σ P(a) over the optimal actions, in the softmax over a support; margins are added to the scores first."""
+    """−log Σ P(a) over the optimal actions. P is the softmax over a support, after margins were added to the scores."""
 
     optimal: Sequence[int]
     support: int
@@ -75,7 +75,7 @@ class StepLoss(NamedTuple):
 
 
 class SampleDecoder(Protocol):
-    """The network on one sample, whose input is encoded."""
+    """The network applied to one sample, whose input is already encoded."""
 
     instance: Instance
 
@@ -87,34 +87,34 @@ class SampleDecoder(Protocol):
     def initial_rows(self, number: int) -> AbstractContextManager[RowStates]: ...
 
     def rows_scores(self, rows: RowStates) -> np.ndarray:
-        """[row, action]: of all actions, valid or not."""
+        """[row, action]: the scores of all actions, valid or not."""
 
     def touch_rows(self, actions: Sequence[int]) -> None:
-        """The embeddings of these actions take part in the update with a gradient of zero."""
+        """Include the embeddings of these actions in the update, with a gradient of zero."""
 
     def step_loss(self, state: State, loss: StepLoss) -> None:
-        """Leave the loss of a step."""
+        """Add the loss of a step."""
 
     def regression_loss(self, state: State, support: int, targets: np.ndarray) -> None:
-        """Leave the mean square of score − target over the actions of a support."""
+        """Add the mean square of score − target over the actions of a support."""
 
     def sequence_loss(self, sequences: Sequence[Sequence[int]], weights: Sequence[float]) -> None:
-        """Leave −log P of whole sequences, weighted and summed."""
+        """Add −log P of whole sequences, weighted and summed."""
 
     def expected_risk(self, sequences: Sequence[Sequence[int]], risks: Sequence[float], alpha: float) -> None:
-        """Leave Σ Q·risk over these sequences, Q ∝ P^alpha."""
+        """Add Σ Q·risk over these sequences, Q ∝ P^alpha."""
 
 
 class Objective(Protocol):
-    """What a sample is trained on."""
+    """Defines the losses that each sample is trained on."""
 
     def begin_epoch(self, epoch: int) -> None: ...
 
     def visit(self, decoder: SampleDecoder) -> Visit:
-        """Leave the losses of a sample; return what their sum is divided by, 0 if there is nothing to learn."""
+        """Add the losses of a sample; return the divisor for their sum, or 0 if there is nothing to learn."""
 
     def teachers(self, instances: Sequence[Instance]) -> Sequence[Teacher]:
-        """Who leads through these samples when the dev loss is taken."""
+        """The teachers for these samples when the dev loss is computed."""
 
 
 class Learner(Protocol):
@@ -123,18 +123,18 @@ class Learner(Protocol):
     def begin_epoch(self, epoch: int) -> None: ...
 
     def set_learning_rate(self, rate: float) -> None:
-        """The rate of the updates from now on."""
+        """Set the learning rate of all further updates."""
 
     def update(self, batch: Sequence[Instance]) -> tuple[float, int]:
-        """One update of the weights; the mean loss of the batch and how many of its samples have one."""
+        """Update the weights once; return the mean loss of the batch and the number of its samples that have a loss."""
 
     def weights(self) -> dict[str, np.ndarray]:
-        """As the model file keeps them."""
+        """The weights as stored in the model file."""
 
     def set_weights(self, weights: dict[str, np.ndarray]) -> None: ...
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that the optimiser remembers, for a checkpoint; of a resumable engine."""
+        """The state of the optimiser, for a checkpoint; only resumable engines need it."""
 
     def restore(self, state: dict[str, np.ndarray]) -> None: ...
 
@@ -143,29 +143,29 @@ class Engine(Protocol):
     """Makes learners."""
 
     name: str
-    resumable: bool  # can its learners go on from a checkpoint?
+    resumable: bool  # can its learners continue from a checkpoint?
 
     @property
     def kernels_name(self) -> Optional[str]:
-        """What it computes with where there is a choice: others round differently."""
+        """The name of the kernels, if the engine has a choice: different kernels round differently."""
 
     def refuse(self, model: ModelSettings, training: TrainingSettings) -> None:
-        """An InputError for what this engine does not do."""
+        """Raise an InputError for settings that this engine does not support."""
 
     def start(self, vocabulary: Vocabulary, training: TrainingSettings, train: Sequence[Instance], seed: int) -> None:
-        """Get ready for a training on these samples; what it cannot hold is refused here."""
+        """Prepare for training on these samples; raise an InputError for what the engine cannot hold."""
 
     def learner(self, vocabulary: Vocabulary, objective: Objective, training: TrainingSettings) -> Learner: ...
 
 
 def diverged(epoch: int, reason: str) -> InputError:
-    """What an engine raises when the gradient is no longer finite."""
+    """The error that an engine raises when the gradient is no longer finite."""
     return InputError(f"training diverged in epoch {epoch} ({reason}): the weights are no longer finite; "
                       "try a lower --learning-rate, or another --optimization, --l2 or --dynet-seed")
 
 
 def reply_to(visit: Visit, serve: Callable[[Request], Any]) -> int:
-    """Serve one visit to its end; what it returns."""
+    """Serve one visit to its end and return its result."""
     try:
         request = next(visit)
         while True:

@@ -1,4 +1,4 @@
-"""How a training went: its epochs and the best of them."""
+"""The history of a training: its epochs and the best of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Epoch:
     train_accuracy: float
     dev_accuracy: float
     dev_loss: Optional[float] = None
-    tie_loss: Optional[float] = None  # the dev loss, where it only decides between equal accuracies
+    tie_loss: Optional[float] = None  # the dev loss, if it only decides between equal accuracies
 
-    START = -1  # the epoch that stands for the model a training starts from
+    START = -1  # the number of the epoch that stands for the initial model
     COLUMNS = ("epoch", "seconds", "loss", "train_accuracy", "dev_accuracy", "dev_loss")
 
     def cells(self) -> list[str]:
@@ -28,8 +28,8 @@ class Epoch:
         return ["NA" if v is None else f"{v:.4f}" if isinstance(v, float) else str(v) for v in values]
 
     def is_better_than(self, best: Optional[Epoch]) -> bool:
-        """By the dev loss where it is taken (`--pick-loss`), else by the dev accuracy; with `--pick-ties=loss` the dev
-        loss decides between equal accuracies."""
+        """Compare by dev loss with `--pick-loss`, else by dev accuracy. With `--pick-ties=loss`, the dev loss decides
+        between equal accuracies."""
         if best is None:
             return True
         if self.dev_loss is not None and best.dev_loss is not None:
@@ -41,8 +41,10 @@ class Epoch:
 
 @dataclass
 class History:
-    """Patience counts from `best_trained`, which is not the model a training starts from: the first updates may throw
-    that off, and it takes epochs to come back and go beyond.
+    """The epochs of a training, the best epoch, and its weights.
+
+    Patience counts from `best_trained`, which is never the initial model: the first updates may make that model worse,
+    and then it takes several epochs to recover and to surpass it.
     """
 
     epochs: list[Epoch] = field(default_factory=list)
@@ -51,7 +53,10 @@ class History:
     weights: dict[str, np.ndarray] = field(default_factory=dict)  # of the best epoch
 
     def add(self, epoch: Epoch, weights: dict[str, np.ndarray], later: bool = False) -> bool:
-        """Is it the best so far? `later`: it replaces one that is as good, but patience does not start again."""
+        """Add an epoch; return whether it is now the best.
+
+        With `later`, it also replaces an equally good epoch, but that does not restart patience.
+        """
         self.epochs.append(epoch)
         if epoch.epoch != Epoch.START and epoch.is_better_than(self.best_trained):
             self.best_trained = epoch

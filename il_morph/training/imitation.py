@@ -25,12 +25,12 @@ from il_morph.transitions.expert import (
     regrets,
 )
 
-MAX_EXPONENT = 700.0  # of a float
-BIASED = 0.5  # the share of the steps that --il-bias-inserts is about
+MAX_EXPONENT = 700.0  # math.exp overflows above about 709
+BIASED = 0.5  # the share of steps that --il-bias-inserts applies to
 
 
 def model_rollin_probability(settings: TrainingSettings, epoch: int) -> float:
-    """e, the probability that the next action is sampled from the model; epochs count from 0, after teacher forcing."""
+    """e, the probability of sampling the next action from the model. Its epochs count from 0 after teacher forcing."""
     k = settings.il_k
     epoch -= settings.il_tforcing_epochs
     if epoch < 0:
@@ -41,7 +41,7 @@ def model_rollin_probability(settings: TrainingSettings, epoch: int) -> float:
 
 
 class RollOutDraws:
-    """The expert rolls out with probability `--il-beta`: drawn for a sequence, or for each step of it."""
+    """Draws whether the expert (with probability `--il-beta`) or the model rolls out, per sequence or per step."""
 
     def __init__(self, settings: TrainingSettings, random: Random):
         self.settings, self.random = settings, random
@@ -57,7 +57,7 @@ class RollOutDraws:
 
 
 class ImitationLearning:
-    """The loss of a sample is the mean of the step losses along one roll-in."""
+    """The objective of imitation learning: the loss of a sample is the mean of the step losses along one roll-in."""
 
     def __init__(self, vocabulary: Vocabulary, settings: TrainingSettings, random: Random):
         self.vocabulary, self.settings, self.random = vocabulary, settings, random
@@ -74,7 +74,7 @@ class ImitationLearning:
         self.model_rollin = model_rollin_probability(self.settings, epoch)
 
     def expert(self, instance: Instance) -> Expert:
-        """The expert of a pair is kept from epoch to epoch, and forgotten with a pair of one epoch."""
+        """The expert for a pair, cached across epochs. The expert for a fake is freed together with the fake."""
         expert = self.experts.get(instance)
         if expert is None:
             expert = self.experts[instance] = self.vocabulary.expert(instance.sample)
@@ -106,7 +106,10 @@ class ImitationLearning:
         return at.steps
 
     def _free_insertion(self, costs: dict[int, float], random: Random) -> Optional[int]:
-        """`--il-bias-inserts`: in half of the steps the insertion that COPY could replace costs as much as COPY."""
+        """The insertion that COPY could replace, if it is to cost as much as COPY.
+
+        This is so in half of the steps, with `--il-bias-inserts`.
+        """
         if not self.settings.il_bias_inserts or random.random() >= BIASED or not any(map(self._copies, costs)):
             return None
         return next(action for action in costs if self.table.inserts[action])
@@ -116,7 +119,7 @@ class ImitationLearning:
 
     def _roll_in(self, decoder: SampleDecoder, state: State, optimal: Sequence[int], support: int,
                  random: Random) -> int:
-        """The next action: sampled from the model, or one of the expert's."""
+        """The next action: sampled from the model, or one of the optimal actions."""
         if self.model_rollin and random.random() < self.model_rollin:
             return self._sample(decoder.scores(state), support, random)
         if len(optimal) == 1:
@@ -131,7 +134,7 @@ class ImitationLearning:
         return int(valid[draw(np.exp(raised - raised.max()), random)])
 
     def leave_loss(self, decoder: SampleDecoder, state: State, costs: dict[int, float], support: int) -> list[int]:
-        """The loss of a step: nll, softmax-margin or mse. The optimal actions are those it is about."""
+        """Add the loss of a step (nll, softmax-margin or mse) to the decoder; return the optimal actions."""
         optimal = optimal_actions(costs)
         if self.settings.il_loss == "nll":
             decoder.step_loss(state, StepLoss(optimal, support))
@@ -143,10 +146,10 @@ class ImitationLearning:
         return optimal
 
     def _margins(self, costs: dict[int, float], support: int) -> tuple[int, np.ndarray]:
-        """The support of a softmax and the regrets that are added to its scores.
+        """The support of the softmax and the regrets to add to its scores.
 
-        Where the target is complete and input is left, the authors' program finds END, which is not valid, to be
-        free of regret, and DELETE as bad as everything else.
+        When the target is complete but input is left, the authors' program assigns no regret to END, although END is
+        not valid there, and as much regret to DELETE as to every other action.
         """
         complete = all(self.table.rows[action].writes == NOTHING for action in costs)
         if self.program and complete and support == BEFORE_END:

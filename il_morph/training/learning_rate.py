@@ -1,11 +1,11 @@
-"""The learning rate of each update: the rate that is asked for, times what the schedule makes of it.
+"""The learning rate of each update: the base rate times a factor that depends on the schedule.
 
     constant        1
     warmup-decay    min(t / w, √(w / t)) after t epochs: it rises to 1 in the first w epochs (`--lr-warmup`), then falls
-    plateau         f^n (`--lr-decay`): n is how often `--lr-patience` epochs in a row brought no better model
+    plateau         f^n, with f = `--lr-decay`: n is how often `--lr-patience` epochs in a row brought no better model
 
-Times and epochs are those of a phase: each phase and each trial starts its schedule anew. A rate depends on nothing but
-settings, time and finished epochs, so a training that goes on from a checkpoint has the same one.
+Times and epochs count within a phase: each phase and each trial restarts its schedule. A rate depends only on settings,
+time and finished epochs, so a training resumed from a checkpoint has the same rates.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Optional
 from il_morph.model.settings import PLATEAU, WARMUP_DECAY, TrainingSettings
 from il_morph.training.history import Epoch
 
-# The rates of the optimisers: DyNet's, but ADAM's is the authors'. ADADELTA has none: there it is a factor of updates.
+# The default rates: DyNet's, but the authors' for ADAM. ADADELTA has no rate: its value is a factor of the updates.
 OPTIMIZER_RATES = {"ADADELTA": 1.0, "ADAM": 0.0005, "SGD": 0.1, "MOMENTUM": 0.01, "ADAGRAD": 0.1}
 
 
 def epoch_rates(settings: TrainingSettings, number: int, before: Sequence[Epoch], updates: int) -> Iterator[float]:
-    """The learning rate of each update of an epoch with this number, after the epochs before it."""
+    """The learning rate of each update in the epoch with this number, given the epochs before it."""
     rate, schedule = settings.learning_rate or OPTIMIZER_RATES[settings.optimization], settings.lr_schedule
     if schedule == PLATEAU:
         rate *= settings.lr_decay ** plateaus(before, settings.lr_patience)
@@ -36,8 +36,7 @@ def warmup_decay(time: float, warmup: float) -> float:
 
 
 def plateaus(epochs: Sequence[Epoch], patience: int) -> int:
-    """How often so many epochs in a row were no better than the best before; the model a training starts from does not
-    count."""
+    """How often `patience` epochs in a row were no better than the best before. The initial model does not count."""
     best: Optional[Epoch] = None
     number = waited = 0
     for epoch in epochs:

@@ -31,7 +31,7 @@ class TrainingLoop:
     """One phase of training: a learner, its data and its schedule."""
 
     learner: Learner
-    teachers: Callable[[Sequence[Instance]], Sequence[Teacher]]  # who leads through samples when the dev loss is taken
+    teachers: Callable[[Sequence[Instance]], Sequence[Teacher]]  # for the dev loss
     vocabulary: Vocabulary
     train: Sequence[Instance]
     dev: Sequence[Instance]
@@ -40,11 +40,11 @@ class TrainingLoop:
     on_epoch: Callable[[Epoch], None] = lambda epoch: None
     on_best: Callable[[Epoch, dict], None] = lambda epoch, weights: None
     verbose: bool = False
-    until: Optional[float] = None  # the share of training samples whose output must be right to stop
-    from_trained: bool = False  # the learner starts from a trained model: it has to be beaten
+    until: Optional[float] = None  # stop when this share of training outputs is correct
+    from_trained: bool = False  # the learner starts from a trained model, which has to be beaten
 
-    history: History = field(default_factory=History)  # the epochs so far, when a training goes on
-    probe: Optional[list[int]] = None  # the training samples whose accuracy is taken
+    history: History = field(default_factory=History)  # the epochs so far, when a training is resumed
+    probe: Optional[list[int]] = None  # the numbers of the training samples on which train accuracy is measured
 
     def __post_init__(self) -> None:
         if self.probe is None:
@@ -53,7 +53,7 @@ class TrainingLoop:
         self.probed = [self.train[number] for number in self.probe]
 
     def run(self) -> History:
-        """Train until the last epoch, or until `patience` epochs brought nothing better."""
+        """Train until the last epoch, until `patience` epochs brought no better model, or until `until` is reached."""
         with epochs_bar(self.settings.epochs, max(self._next_epoch(), 0)) as progress:
             while not self._is_over():
                 epoch, weights = self._epoch(self._next_epoch())
@@ -100,7 +100,7 @@ class TrainingLoop:
         return epoch, weights
 
     def _order(self, number: int) -> list[Instance]:
-        """The training samples, and fakes, as the epoch with this number visits them."""
+        """The training samples and fakes, in the order in which the epoch with this number visits them."""
         order = [*self.train, *self.augmentation.instances(number, self.random)]
         if self.settings.sample_order == "length":
             order.sort(key=lambda instance: len(instance.sample.input))
@@ -109,7 +109,7 @@ class TrainingLoop:
         return order
 
     def _pass(self, number: int) -> Optional[float]:
-        """One pass over the training data; the mean loss of the samples that have one."""
+        """Make one pass over the training data; return the mean loss of the samples that have a loss."""
         order, size = self._order(number), self.settings.batch_size
         total, samples = 0.0, 0
         with bar(order, f"epoch {number}") as progress:
@@ -134,7 +134,7 @@ class TrainingLoop:
         return 100.0 * sum(correct) / len(correct)
 
     def _dev_loss(self, inference: SearchModel) -> Optional[float]:
-        """None if no dev output can be written."""
+        """The mean dev loss; None if the model can write none of the dev outputs."""
         dev = producible(self.dev, self.vocabulary)
         if not dev:
             return None

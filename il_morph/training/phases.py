@@ -1,4 +1,4 @@
-"""The phases of a training run: MLE first where it is asked for, then the objective of the mode; or several trials."""
+"""The phases of a training run: MLE pre-training if requested, then the objective of the mode; or several trials."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from il_morph.training.sequences import GoldSequences, MaximumLikelihood, Minimu
 from il_morph.transitions.aligners import make_aligner
 
 SEEDS = 2**32
-APART = 1_000_003  # the seeds of trials are so far apart that no other run starts from the same weights
+APART = 1_000_003  # distance between the seeds of trials, so large that no other run starts from the same weights
 SEQUENCE_OBJECTIVES = {"mle": MaximumLikelihood, "mrt": MinimumRisk, "rl": Reinforce}
 
 
 class Observer(Protocol):
-    """Who hears how the training goes."""
+    """Receives notifications about the progress of a training."""
 
     def on_epoch(self, phase: str, epoch: Epoch) -> None: ...
 
     def on_best(self, epoch: Epoch, weights: dict) -> None: ...
 
     def on_state(self, phase: int, training: TrainingLoop) -> None:
-        """After each epoch, if the engine can go on from what it is now."""
+        """Called after each epoch if the engine is resumable, to save the current state."""
 
     def on_end(self) -> None:
-        """After each epoch, when all is known and can go on."""
+        """Called at the end of each epoch, after `on_epoch` and `on_state`."""
 
 
 def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
-    """The settings of each phase; pre-training runs for its epochs, whatever the patience."""
+    """The settings of each phase. Pre-training runs for all of its epochs, regardless of patience."""
     epochs = settings.pretrain_epochs or (settings.epochs if settings.pretrain_until else 0)
     pretraining = replace(settings, mode="mle", epochs=epochs, patience=epochs, dropout=settings.pretrain_dropout)
     return [pretraining, settings] if epochs else [settings] * settings.trials
@@ -51,8 +51,11 @@ def phases_of(settings: TrainingSettings) -> list[TrainingSettings]:
 def train_phases(engine: Engine, vocabulary: Vocabulary, weights: Optional[dict[str, np.ndarray]],
                  train: Sequence[Instance], dev: Sequence[Instance], settings: TrainingSettings, seed: int,
                  observer: Observer, verbose: bool = False, checkpoint: Optional[Checkpoint] = None) -> History:
-    """Train from these weights (or new ones), or go on from a checkpoint; each phase starts from the best model of the
-    one before, each trial anew, and has the best model of those before to beat."""
+    """Train from these weights (or new ones), or continue from a checkpoint.
+
+    Each phase starts from the best model of the phase before. Each trial starts anew, and has to beat the best model of
+    the trials before.
+    """
     random, phases, history = Random(seed), phases_of(settings), History()
     start, is_trial = weights, settings.trials > 1
     own = vocabulary.settings.kind.objective()

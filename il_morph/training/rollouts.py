@@ -1,6 +1,6 @@
-"""Model roll-outs (section 4 of the paper): execute a candidate, let the model finish greedily.
+"""Model roll-outs (section 4 of the paper): execute a candidate, then let the model finish greedily.
 
-All candidates of a step are asked for at once.
+One request covers all candidates of a step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from il_morph.transitions.expert import BETA
 
 @dataclass
 class Configuration:
-    """Where a sequence of actions has led to."""
+    """The configuration after a sequence of actions."""
 
     state: State
     position: int
@@ -29,7 +29,7 @@ class Configuration:
     steps: int = 0  # how many actions have been taken
 
     def after(self, row: Action, head: str) -> Configuration:
-        """After an action with this row of the table, when `head` is the next symbol of the input."""
+        """The configuration after an action with this row of the table, if `head` is the next symbol of the input."""
         return Configuration(self.state, self.position + row.reads, self.output + row.written(head), self.steps + 1)
 
 
@@ -37,14 +37,15 @@ class Configuration:
 class RollOuts:
     """The roll-outs along one sample.
 
-    With nll only the optimal candidates count: one whose edits already exceed the cost of a finished one is dropped.
+    With nll only the optimal candidates matter, so a candidate is dropped once its edits exceed the cost of a finished
+    candidate.
     """
 
     decoder: SampleDecoder
     target: str
     table: ActionTable
     settings: TrainingSettings
-    edits: np.ndarray  # that each action counts for: see `edits_of_actions`
+    edits: np.ndarray  # the cost of each action: see `edits_of_actions`
     known: dict[int, RolledOut] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -59,13 +60,13 @@ class RollOuts:
         if new:
             finished = yield self._request(at, new, rollouts.values())
             rollouts.update(zip(new, finished))
-            if self.program:  # its roll-outs stay in the graph
+            if self.program:  # in the authors' program, roll-outs stay in the graph
                 self.decoder.touch_rows([action for rollout in finished for action in rollout.actions[:-1]])
         self.known = rollouts
         return {action: self._cost(rollouts[action], at) for action in candidates}
 
     def advance(self, action: int) -> None:
-        """`action` was taken: what followed it in its roll-out is known for the next step."""
+        """Take `action`. The rest of its roll-out is already known for the next step."""
         taken, self.known = self.known.get(action), {}
         if taken and not taken.dropped and len(taken.actions) > 1:
             rest = taken.actions[1:]

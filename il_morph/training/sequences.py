@@ -19,8 +19,8 @@ from il_morph.training.sampling import draw_rows, stream_of_sample
 from il_morph.transitions.actions import AT_END, BEFORE_END, END, MAX_ACTIONS
 
 GoldActions = Callable[[Sequence[Instance]], list]
-Sampled = list  # of (actions, log P)
-MIN_LOG_PROBABILITY = -20.0  # a sampled sequence less probable than this is not worth its computation
+Sampled = list  # of pairs (actions, log P)
+MIN_LOG_PROBABILITY = -20.0  # a sampled sequence less probable than this is not worth computing with
 
 
 class GoldSequences:
@@ -42,7 +42,7 @@ class GoldSequences:
 
 
 class SequenceObjective:
-    """What the objectives below share."""
+    """The base class of the objectives below."""
 
     def __init__(self, vocabulary: Vocabulary, settings: TrainingSettings, random: Random, gold: GoldSequences):
         self.vocabulary, self.settings, self.random, self.gold = vocabulary, settings, random, gold
@@ -57,35 +57,35 @@ class SequenceObjective:
         """No schedule depends on the epoch."""
 
     def visit(self, decoder: SampleDecoder) -> Visit:
-        raise TypeError("what is learnt from sequences, the subclasses say")
+        raise TypeError("a subclass defines what is learnt from sequences")
 
     def teachers(self, instances: Sequence[Instance]) -> list[GoldTeacher]:
         return self.gold.teachers(instances)
 
     def distance(self, instance: Instance, actions: Sequence[int]) -> float:
-        """Edit distance between what the actions write and the target, divided by the longer length."""
+        """Edit distance between the output of the actions and the target, divided by the longer length."""
         output, target = execute(actions, instance, self.vocabulary), instance.sample.target
         return editdistance.eval(output, target) / max(len(output), len(target), 1)
 
 
 class MaximumLikelihood(SequenceObjective):
-    """−log P of the actions of the gold sequence: their mean, or (`--mle-loss=sum`) their sum."""
+    """−log P of the actions of the gold sequence: the mean, or the sum with `--mle-loss=sum`."""
 
     def visit(self, decoder: SampleDecoder) -> Visit:
         gold = self.gold[decoder.instance]
         decoder.sequence_loss([gold], [1.0])
         return len(gold) if self.settings.mle_loss == "mean" else 1
-        yield  # a visit without requests
+        yield  # makes this a generator: a visit without requests
 
 
 class MinimumRisk(SequenceObjective):
     """Expected risk over the gold sequence and sampled ones, Q ∝ P^alpha."""
 
     def visit(self, decoder: SampleDecoder) -> Visit:
-        """There is nothing to choose if no sampled sequence differs from the gold one.
+        """There is nothing to learn if no sampled sequence differs from the gold one.
 
-        Updates with a zero gradient would make ADADELTA forget how large gradients are, and the next
-        one throws the model off.
+        Updates with a zero gradient would make ADADELTA forget how large gradients are, and the next update would then
+        throw the model off.
         """
         gold = tuple(self.gold[decoder.instance])
         drawn = yield from self.sample(decoder)
@@ -97,7 +97,10 @@ class MinimumRisk(SequenceObjective):
         return 1
 
     def risks(self, instance: Instance, sequences: Sequence[Sequence[int]]) -> list[float]:
-        """−1 if correct, else `--beta` times the normalised distance; `--mrt-action-cost` is the share of the cost."""
+        """The risk of a sequence: −1 if correct, else `--beta` times the normalised distance.
+
+        `--mrt-action-cost` is the share of the risk that depends on the cost of the actions instead.
+        """
         share = self.settings.mrt_action_cost
         risks = [self.settings.beta * distance if distance else -1.0
                  for distance in (self.distance(instance, actions) for actions in sequences)]
@@ -126,9 +129,9 @@ class Reinforce(SequenceObjective):
         return -self.settings.beta * distance if distance else 1.0
 
     def advantages(self, rewards: Sequence[float], baseline: float) -> dict[int, float]:
-        """Those that are not zero, by the number of the sample; negative ones are scaled.
+        """The advantages other than zero, by the number of the sampled sequence; negative ones are scaled.
 
-        Without baseline the rewards that are not zero, centred and divided by their range.
+        Without a baseline: the rewards other than zero, centred and divided by their range.
         """
         baseline = 0.0 if self.settings.no_baseline else baseline
         scaled = {n: (reward - baseline) * (self.settings.scale_negative if reward < baseline else 1.0)
@@ -138,26 +141,26 @@ class Reinforce(SequenceObjective):
 
 
 def centred(values: dict[int, float]) -> dict[int, float]:
-    """Around zero, in units of their range; all 0 if they are equal."""
+    """The values minus their mean, divided by their range; all 0 if they are equal."""
     mean, spread = fmean(values.values()), max(values.values()) - min(values.values())
     return {n: (value - mean) / (spread or 1.0) for n, value in values.items()}
 
 
 def min_max(values: Sequence[float]) -> list[float]:
-    """Scaled to [0, 1]; all 0 if they are equal."""
+    """The values scaled to [0, 1]; all 0 if they are equal."""
     low, high = min(values), max(values)
     return [(value - low) / (high - low or 1) for value in values]
 
 
 class Sampler:
-    """Samples action sequences from the model, those of a sample in one batch."""
+    """Samples action sequences from the model; all sequences for one sample are drawn in one batch."""
 
     def __init__(self, vocabulary: Vocabulary):
         self.initial_action, self.table = vocabulary.system.initial_action, vocabulary.table
 
     def sample(self, decoder: SampleDecoder, size: int, random: Random,
                and_greedy: bool = False) -> Generator[Request, Any, Sampled]:
-        """So many sequences with their log P; `and_greedy` puts the greedy one first."""
+        """`size` sampled sequences with their log P; with `and_greedy`, the greedy sequence comes first."""
         with decoder.initial_rows(size + and_greedy) as rows:
             found = yield from self._run(decoder, rows, size + and_greedy, random, 0 if and_greedy else None)
         return found

@@ -1,8 +1,8 @@
-"""The action table: what each action reads, writes and costs, when it is valid, how it is shown.
+"""The action table: what each action reads, writes and costs, when it is valid, and how it is displayed.
 
-Actions are integers, the rows of the table. A transition system says what the row of a symbol is: first come its
-special symbols, then the characters, each of which is an INSERT. Inference, engines, expert, scoring, traces and pages
-look here; a new action is a new row.
+An action is an integer, the index of a row in the table. The transition system defines the row of each symbol: its
+special symbols come first, then the characters, each of which is an INSERT. Inference, engines, the expert, scoring,
+traces and pages all use this table; to add an action, add a row.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ STEP = 3  # in the hard-attention system
 DELETE_SYMBOL, COPY_SYMBOL, STEP_SYMBOL = "<DEL>", "<COPY>", "<STEP>"
 SUBSTITUTE_MARK = "<SUB>"  # before the character that is written
 
-MAX_ACTIONS = 150  # of a sequence; then it is cut
+MAX_ACTIONS = 150  # per sequence; longer ones are cut off
 
-BEFORE_END, AT_END, BEFORE_END_OR_END = range(3)  # which actions a softmax is over: see `ActionTable.valid`
+BEFORE_END, AT_END, BEFORE_END_OR_END = range(3)  # the actions in a softmax: see `ActionTable.valid`
 NOTHING, HEAD = "", None  # what an action may write besides a symbol of its own: nothing, or the symbol at the head
 
 
 @dataclass(frozen=True)
 class Action:
-    """A row of the action table. `mark` shows it, {} being the symbol it is about."""
+    """A row of the action table. `mark` is its display format, in which {} is the symbol that the action affects."""
 
     kind: str
     reads: int = 0
@@ -44,15 +44,15 @@ class Action:
     mark: str = ""
 
     def written(self, head: str) -> str:
-        """What it adds to the output when `head` is the next symbol of the input."""
+        """The text that the action adds to the output when `head` is the next symbol of the input."""
         return head if self.writes is HEAD else self.writes
 
     def subject(self, head: str) -> str:
-        """The symbol that it copies, deletes or inserts, if any."""
+        """The symbol that the action copies, deletes, inserts or substitutes, if any."""
         return (self.writes or head) if self.mark.count("{}") else ""
 
     def show(self, head: str) -> str:
-        """Readable; nothing for END. A blank is shown as ␣."""
+        """The action in readable form, empty for END. A blank appears as ␣."""
         return self.mark.format(self.subject(head).replace(" ", "␣"))
 
 
@@ -64,7 +64,7 @@ COMMON_ACTIONS = {UNK_SYMBOL: Action("idle"), BEGIN_SYMBOL: Action("idle"), END_
 
 
 class Move(NamedTuple):
-    """An action on the way to a target: how many symbols of input and target it takes, at which cost."""
+    """An action on the way to a target, the number of input and target symbols it consumes, and its cost."""
 
     action: int
     reads: int
@@ -92,9 +92,10 @@ class ActionTable:
 
     @cached_property
     def valid(self) -> np.ndarray:
-        """[kind, action]: is the action in the softmax? Before END is all that is left, then, and before but with END.
+        """[kind, action]: whether the action is in the softmax when the head is before END or at END.
 
-        The authors' program has the third kind where the target is complete and input is left.
+        The third kind admits END although the head is before END. The authors' program uses it when the target is
+        complete but input is left.
         """
         masks = np.array([[row.before_end for row in self.rows], [row.at_end for row in self.rows]])
         return np.array([*masks, masks[BEFORE_END] | masks[AT_END]])
@@ -104,22 +105,23 @@ class ActionTable:
 
     @cached_property
     def inserts(self) -> np.ndarray:
-        """[action]: does it write a symbol of its own and read nothing?"""
+        """[action]: whether the action writes a symbol of its own and reads nothing."""
         return np.array([bool(row.writes) and not row.reads for row in self.rows])
 
     @property
     def copies(self) -> bool:
-        """Can it write a symbol that training did not show?"""
+        """Whether some action can write a symbol unseen in training."""
         return HEAD in self._writing
 
     @property
     def ways_with_unseen(self) -> str:
-        """What it can do with a symbol of the input that training did not show, in words."""
+        """The ways to treat an input symbol unseen in training, in words."""
         return "copy, delete or substitute" if any(row.kind == "substitute" for row in self.rows) else "copy or delete"
 
     @property
     def most_moves(self) -> int:
-        """How many actions lead on to a target at most: in the paper's system COPY, DELETE and one INSERT."""
+        """The maximum number of actions that lead towards a target: COPY, DELETE and one INSERT in the paper's system.
+        """
         own = max((len(actions) for symbol, actions in self._writing.items() if symbol), default=0)
         others = [*self._writing.get(HEAD, []), *self._writing.get(NOTHING, [])]
         return own + sum(action != END for action in others)
@@ -129,7 +131,7 @@ class ActionTable:
         return position + self.rows[action].reads
 
     def walk(self, actions: Iterable[int], start: int, end: Optional[int] = None) -> Iterator[tuple[int, int]]:
-        """Each action with the position at which it is taken; nobody goes beyond the end, if it is given."""
+        """Each action with the position where it is taken. Positions never go beyond `end`, if it is given."""
         position = start
         for action in actions:
             yield action, position
@@ -138,20 +140,21 @@ class ActionTable:
                 position = min(position, end)
 
     def output(self, actions: Iterable[int], text: str, start: int) -> str:
-        """What a sequence of actions writes, starting at a position of the text in the buffer."""
+        """The output of a sequence of actions that starts at this position of the text in the buffer."""
         walk = self.walk(actions, start, len(text) - 1)
         return "".join(self.rows[action].written(text[position]) for action, position in walk)
 
     def writers(self, head: str, symbol: str, at_end: bool) -> list[int]:
-        """The valid actions that write this symbol, or nothing ("")."""
+        """The valid actions that write this symbol; "" stands for the actions that write nothing."""
         copying = self._writing.get(HEAD, []) if symbol and symbol == head else []
         found = sorted([*copying, *self._writing.get(symbol, [])])
         return [action for action in found if self.valid[AT_END if at_end else BEFORE_END, action]]
 
     def moves(self, x: str, t: str) -> tuple[Move, ...]:
-        """The actions on the way to a target when x is the next symbol of the input and t that of the target; either is
-        empty where there is none left. Copies come first, then deletions, then insertions. A symbol that can be copied
-        is not substituted by itself. UNK stands for the insertion of a symbol that training did not show.
+        """The actions on the way to a target, where x is the next input symbol and t the next target symbol.
+
+        Either is empty if no symbol is left. Copies come first, then deletions, then insertions. A symbol that can be
+        copied is not substituted by itself. UNK stands for the insertion of a symbol unseen in training.
         """
         found = self._moves.get((x, t))
         if found is None:

@@ -1,8 +1,8 @@
 """Character alignments of input and output.
 
-An alignment is two equally long strings, the input and the output with gaps put in; no
-column is gap against gap. The aligners take all pairs of a data set and return their
-alignments in the same order.
+An alignment is a pair of equally long strings, the input and the output with gaps inserted;
+no column has a gap on both sides. An aligner takes all pairs of a data set and returns
+their alignments in the same order.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def align_dumb(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def align_lcs(pairs: Sequence[Pair]) -> list[Pair]:
-    """Put the longest common substring of each pair in register and pad the rest.
+    """Line up the longest common substring of each pair and pad the rest.
 
-    Of several longest substrings the one that starts first in the input counts, then the
-    one that starts first in the output. Pairs with equally many blanks are aligned word
-    by word.
+    If several substrings are longest, the one that starts first in the input wins, then the
+    one that starts first in the output. Pairs with equally many blanks are aligned word by
+    word.
     """
     return [_align_words(source, target) for source, target in pairs]
 
@@ -63,7 +63,7 @@ def _pad_right(source: str, target: str) -> Pair:
 
 
 CONCENTRATION = 10.0
-BLOCKS_PER_SWEEP = 20  # at least, if there are as many pairs
+BLOCKS_PER_SWEEP = 20  # at least, if there are that many pairs
 CELLS_PER_BLOCK = 2_000_000  # bounds the memory of a block of long strings
 
 
@@ -82,10 +82,10 @@ def align_crp(
     the result is the most probable alignment under the counts averaged over the sweeps
     after burn-in (the last sweep if there are none).
 
-    To be fast, pairs of similar lengths are drawn together, a twentieth of the data or
-    less at a time: the counts of all of them are taken out, not only those of one pair.
+    For speed, pairs of similar lengths are drawn together in blocks of at most a twentieth
+    of the data: the counts of the whole block are taken out, not only those of one pair.
     The result depends on the seed and the pairs, not on the order of the pairs.
-    `progress` wraps the sweeps, for instance tqdm.
+    `progress` wraps the iterable of sweeps, as tqdm does.
     """
     if iterations < 1:
         raise ValueError(f"the aligner needs at least one iteration, not {iterations}")
@@ -117,8 +117,8 @@ class _Sampler:
     def _number_columns(self, alphabet: int) -> None:
         """Number the columns that can occur at all, and give each its base probability.
 
-        Copies, substitutions, deletions and insertions have a quarter each, divided
-        evenly among the columns of the kind.
+        Copies, substitutions, deletions and insertions get a quarter each, divided evenly
+        among the columns of that kind.
         """
         keys = np.unique(np.concatenate([np.unique(block.columns) for block in self.blocks]))
         for block in self.blocks:
@@ -202,7 +202,7 @@ class _Block:
         self.drawn = np.zeros(0, dtype=int)
 
     def draw(self, scores: np.ndarray, rng: np.random.Generator) -> None:
-        """Draw an alignment of each pair; `drawn` are the columns of all of them."""
+        """Draw an alignment of each pair; `drawn` holds the columns of all alignments."""
         tables = self._fill(scores, np.logaddexp)
         steps = self._trace_back(*tables, rng.random)
         self.drawn = np.concatenate(
@@ -223,8 +223,9 @@ class _Block:
         """Sum (or maximise) over the alignments of all prefixes.
 
         Between two links deletions come before insertions, so that every set of links is
-        one path. `closed`: the last column is not an insertion; `total`: any. Both tables
-        have a margin of impossible cells, two diagonals and one row wide.
+        one path. `closed` covers the alignments whose last column is not an insertion,
+        `total` covers all. Both tables have a margin of impossible cells, two diagonals and
+        one row wide.
         """
         links = scores[self.columns]
         closed = np.full((self.width + self.height + 1, self.width + 1, len(self.members)), -np.inf)
@@ -272,7 +273,7 @@ def _id_table(words: list[str], index: dict) -> np.ndarray:
 
 
 def _with_gaps(source: str, target: str, columns: list[tuple[int, int]]) -> Pair:
-    """Write out an alignment given as columns (i, j) of positions from 1, 0 for a gap."""
+    """Write out an alignment given as columns (i, j) of 1-based positions, 0 for a gap."""
     left = "".join(source[i - 1] if i else GAP for i, _ in columns)
     right = "".join(target[j - 1] if j else GAP for _, j in columns)
     return left, right
@@ -294,9 +295,9 @@ def make_aligner(name: str, iterations: int = 150, seed: int = 1, reverse: bool 
 
 
 def try_reverse(aligner: Aligner, pairs: Sequence[Pair]) -> list[Pair]:
-    """Align the strings and the reversed strings; keep what gives more copies in all.
+    """Align the strings and the reversed strings; keep the direction with more copies overall.
 
-    Meant for languages that inflect at the front. A tie goes to the strings as they are.
+    Meant for languages that inflect at the front. In a tie, the unreversed strings win.
     """
     forward = aligner(pairs)
     reversed_pairs = [(source[::-1], target[::-1]) for source, target in pairs]

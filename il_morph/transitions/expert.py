@@ -1,9 +1,9 @@
 """The expert (section 4 of the paper): which actions lead to the target at the least cost.
 
-The target is complete up to j = how much of it the output contains, counted greedily; D(i, j) is the least cost of
-actions that turn x[i:] into t[j:]. An action that leads away from the target is not rolled out: its regret is BETA.
-Two options come from the authors' later systems: every j at which t[:j] is nearest to the output
-(`--il-prefixes=all`), and costs that are learnt from the data (`--il-costs=learnt`).
+j is the number of target symbols that the output already contains, matched greedily; D(i, j) is the least cost of
+turning x[i:] into t[j:]. An action that leads away from the target is not rolled out: its regret is BETA.
+Two options come from the authors' later systems: to go on from every j for which t[:j] is nearest to the output
+(`--il-prefixes=all`), and to learn the costs from the data (`--il-costs=learnt`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ TOLERANCE = 1e-9  # costs that differ by less are equal
 
 
 class Moves(Protocol):
-    """Who knows the actions on the way to a target and their costs: the action table, or learnt costs of its actions.
-    """
+    """The actions on the way to a target and their costs: the action table itself, or the table with learnt costs."""
 
     @property
     def end_cost(self) -> float: ...
@@ -42,14 +41,14 @@ def edit_costs(x: str, t: str, table: Moves) -> list[list[float]]:
 
 
 def matched(target: str, output: str, j: int = 0) -> int:
-    """How much of the target the output contains after `output` follows the first j characters."""
+    """The number of target characters matched after `output`, if j were matched before it."""
     for character in output:
         j += j < len(target) and character == target[j]
     return j
 
 
 class TargetTracker:
-    """Follows an output as it grows: its place j in the target. To be asked once before each action."""
+    """Tracks the place j in the target as the output grows. Call `place` or `places` once before each action."""
 
     def __init__(self, target: str):
         self.target, self.j, self.counted = target, 0, 0
@@ -60,14 +59,14 @@ class TargetTracker:
         return self.j
 
     def places(self, output: str) -> Sequence[int]:
-        """Most trackers know one place."""
+        """The places in the target that the expert goes on from; most trackers have one."""
         return (self.place(output),)
 
 
 class ProgramTargetTracker(TargetTracker):
-    """As the authors' program counts: from a set of positions of errors in the output.
+    """Counts as the authors' program does: the length of the output, minus the number of errors found in it.
 
-    An error is found again when nothing was written since (it was followed by DELETE), and counts twice.
+    If an action writes nothing after an error (DELETE), the same error is found again and counts twice.
     """
 
     def __init__(self, target: str):
@@ -83,18 +82,18 @@ class ProgramTargetTracker(TargetTracker):
 
 
 class LengthTargetTracker(TargetTracker):
-    """No error is remembered (`--no-il-optimal-oracle`): the place is the length of the output, right or wrong."""
+    """Ignores errors (`--no-il-optimal-oracle`): the place is the length of the output, right or wrong."""
 
     def place(self, output: str) -> int:
         return min(len(output), len(self.target))
 
 
 class PrefixTracker(TargetTracker):
-    """Every prefix of the target that is nearest to the output (`--il-prefixes=all`), by Levenshtein distance."""
+    """Finds all target prefixes nearest to the output by Levenshtein distance (`--il-prefixes=all`)."""
 
     def __init__(self, target: str):
         super().__init__(target)
-        self.distances = list(range(len(target) + 1))  # of the output to each prefix
+        self.distances = list(range(len(target) + 1))  # from the output to each prefix
 
     def places(self, output: str) -> Sequence[int]:
         for character in output[self.counted:]:
@@ -107,7 +106,7 @@ class PrefixTracker(TargetTracker):
 
 
 class Expert:
-    """The expert of one pair."""
+    """The expert for one pair."""
 
     def __init__(self, x: str, target: str, table: Moves):
         self.x, self.target, self.table = x, target, table
@@ -117,9 +116,10 @@ class Expert:
         return self.table.moves(self.x[i:i + 1], self.target[j:j + 1])
 
     def candidates(self, i: int, *places: int) -> dict[int, float]:
-        """The actions on the way to the target, from any of these places in it, with their least cost-to-go.
+        """The actions on the way to the target from any of these places, with their least cost-to-go.
 
-        END pays for itself and for the end of the way, as every other action does.
+        The cost-to-go of every action is its own cost plus that of the rest of the way, which includes the end. For
+        END, this is twice the end cost.
         """
         costs = self.costs
         found: dict[int, float] = {}
@@ -144,7 +144,7 @@ class Expert:
         return optimal_actions(self.candidates(i, j))
 
     def after(self, action: int, i: int, j: int) -> tuple[int, int]:
-        """Where a candidate leads to."""
+        """The i and j that a candidate leads to."""
         move = next(move for move in self.moves(i, j) if move.action == action)
         return i + move.reads, j + move.writes
 
@@ -162,7 +162,7 @@ def optimal_sequences(expert: Expert) -> Iterator[tuple[int, ...]]:
 
 
 def optimal_actions(costs: dict[int, float]) -> list[int]:
-    """The candidates of the lowest cost."""
+    """The candidates with the lowest cost."""
     if len(costs) == 1:
         return list(costs)
     lowest = min(costs.values())
@@ -170,7 +170,7 @@ def optimal_actions(costs: dict[int, float]) -> list[int]:
 
 
 def regrets(costs: dict[int, float], support: np.ndarray) -> np.ndarray:
-    """[action]: cost minus the lowest for a candidate, BETA for the other actions of the support, 0 for all else."""
+    """[action]: cost minus the lowest cost for candidates, BETA for all others in the support, 0 outside it."""
     regret = np.where(support, BETA, 0.0)
     lowest = min(costs.values())
     for action, cost in costs.items():

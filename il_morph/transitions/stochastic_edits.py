@@ -1,7 +1,7 @@
-"""Stochastic edit distance (Ristad & Yianilos 1998): costs of edits that are learnt from pairs of strings.
+"""Stochastic edit distance (Ristad & Yianilos 1998): edit costs learnt from pairs of strings.
 
-One multinomial over all edits: substitutions (a copy is one), deletions, insertions, and a stop. EM raises the
-likelihood of the pairs; the cost of an edit is −log of its probability. The strings of one length by one length are
+The model is one multinomial over all edits: substitutions (copies included), deletions, insertions, and a stop. EM
+raises the likelihood of the pairs; the cost of an edit is −log of its probability. Pairs with the same two lengths are
 computed together, one row of their tables at a time.
 """
 
@@ -18,12 +18,13 @@ import numpy as np
 from il_morph.transitions.actions import UNK, ActionTable, Move
 
 ITERATIONS = 10
-UNSEEN = -1e6  # log probability of an edit with a symbol that the pairs do not have
+UNSEEN = -1e6  # log probability of an edit with a symbol that does not occur in the pairs
 
 
 @dataclass
 class StochasticEdits:
-    """Log probabilities of the edits. Those of `inputs` × `outputs` are substitutions."""
+    """Log probabilities of the edits. `substitutions` has a row for each input symbol, a column for each output symbol.
+    """
 
     inputs: list[str]
     outputs: list[str]
@@ -40,7 +41,9 @@ class StochasticEdits:
 
     @classmethod
     def learn(cls, pairs: Sequence[tuple[str, str]], iterations: int = ITERATIONS) -> StochasticEdits:
-        """Maximum likelihood by EM from a uniform start, with pseudo-counts of mass 1: the edits of the round before.
+        """Maximum likelihood by EM from a uniform start.
+
+        The probabilities from the previous round serve as pseudo-counts, with a total mass of 1.
         """
         edits = cls.uniform(*(dict.fromkeys(chain.from_iterable(side)) for side in zip(*pairs)))
         groups = list(edits._groups(pairs))
@@ -50,7 +53,7 @@ class StochasticEdits:
 
     @property
     def log_probabilities(self) -> np.ndarray:
-        """All of them in one row, in the order of the fields."""
+        """All log probabilities in one row, in the order of the fields."""
         return np.concatenate([self.substitutions.ravel(), self.deletions, self.insertions, [self.stop]])
 
     def log_likelihoods(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -80,8 +83,10 @@ class StochasticEdits:
             np.log(counts) - np.log(counts.sum()), len(self.inputs), len(self.outputs)))
 
     def _forward(self, group: Group) -> np.ndarray:
-        """α(i, j): log P of the first i and j symbols, [pair, i, j]. A row is a running sum of what comes from above,
-        each term with the insertions after it."""
+        """α(i, j): log P of the first i input and j output symbols, [pair, i, j].
+
+        Each row is a running sum of the terms from the row above, each combined with the insertions after it.
+        """
         xs, ys = group.xs, group.ys
         inserted = np.zeros((len(xs), ys.shape[1] + 1))
         np.cumsum(self.insertions[ys], axis=1, out=inserted[:, 1:])
@@ -94,7 +99,7 @@ class StochasticEdits:
         return np.stack(rows, axis=1)
 
     def _expected_counts(self, group: Group) -> np.ndarray:
-        """How often each edit is expected in the pairs; the stop once in each."""
+        """The expected count of each edit in the pairs; the stop occurs once in each pair."""
         xs, ys, outputs = group.xs, group.ys, len(self.outputs)
         alpha, beta = self._forward(group), self._forward(group.reversed())[:, ::-1, ::-1]
         alpha = alpha - alpha[:, -1:, -1:]
@@ -108,16 +113,16 @@ class StochasticEdits:
             counted(ys, np.exp(inserted).sum(axis=1), outputs), [len(xs)]])
 
     def renamed(self, name: Callable[[str], str]) -> StochasticEdits:
-        """The same edits of symbols with other names."""
+        """The same edits with renamed symbols."""
         return replace(self, inputs=list(map(name, self.inputs)), outputs=list(map(name, self.outputs)))
 
     def as_dict(self) -> dict:
-        """What a model file keeps."""
+        """The values stored in a model file."""
         return {"inputs": self.inputs, "outputs": self.outputs, "log_probabilities": self.log_probabilities.tolist()}
 
     @classmethod
     def from_dict(cls, values: dict) -> StochasticEdits:
-        """A ValueError for what no training could have made."""
+        """Read the values of a model file. Raise a ValueError if no training could have produced them."""
         if not isinstance(values, dict) or {*values} != {"inputs", "outputs", "log_probabilities"}:
             raise ValueError("its learnt costs are not inputs, outputs and log_probabilities")
         inputs, outputs, numbers = (values[name] for name in ("inputs", "outputs", "log_probabilities"))
@@ -134,7 +139,7 @@ class StochasticEdits:
 
 @dataclass
 class Group:
-    """Pairs of the same two lengths, in numbers."""
+    """Pairs with the same two lengths, as symbol numbers [pair, place]."""
 
     indices: list[int]
     xs: np.ndarray
@@ -145,7 +150,7 @@ class Group:
 
 
 def split(values: np.ndarray, n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """The row of all edits as substitutions, deletions, insertions and stop."""
+    """Split the row of all edits into substitutions, deletions, insertions and stop."""
     substitutions, deletions, insertions, (stop,) = np.split(values, [n * m, n * m + n, n * m + n + m])
     return substitutions.reshape(n, m), deletions, insertions, float(stop)
 

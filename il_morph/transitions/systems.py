@@ -1,9 +1,9 @@
 """The two transition systems of the paper (section 3), and the one with SUBSTITUTE that its authors used later.
 
-A system declares its special actions, rows of the action table; beside them every character is an INSERT. It also
-knows which gold sequence an alignment stands for.
+A system declares its special actions as rows of the action table; besides these, every character is an INSERT. It also
+turns an alignment into a gold sequence.
 
-The buffer is the wrapped input; a configuration is a position in it and the output so far.
+The buffer is the wrapped input; a configuration is a position in the buffer and the output so far.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from il_morph.transitions.actions import (
 
 
 class TransitionSystem:
-    """Facts shared by the systems; the subclasses say what differs."""
+    """The properties that systems share; subclasses define the differences."""
 
     name: str
-    special_actions: dict[str, Action]  # by their symbols, in order; they come first in the action table
-    initial_action: int  # what the history holds before the first step
+    special_actions: dict[str, Action]  # by symbol, in order; they come first in the action table
+    initial_action: int  # the previous action at the first step
     pops_begin: bool = False  # is BEGIN read before the first step?
-    has_expert: bool = False  # does it know what is right after an error?
-    max_actions: int = MAX_ACTIONS  # of a sequence in search; then it is cut
+    has_expert: bool = False  # are the right actions after an error defined?
+    max_actions: int = MAX_ACTIONS  # per sequence in search; longer ones are cut off
 
     def symbols_of(self, character: str) -> tuple[str, ...]:
-        """The symbols of the actions that write an output character: itself stands for its INSERT."""
+        """The symbols of the actions that write an output character; the character itself stands for its INSERT."""
         return (character,)
 
     def action(self, symbol: str) -> Action:
@@ -44,7 +44,7 @@ class TransitionSystem:
         return self.special_actions.get(symbol) or insert(symbol)
 
     def start(self, wraps: str) -> int:
-        """The first position: with `--tag-wraps=close` there is no BEGIN to pop."""
+        """The first position in the buffer. With `--tag-wraps=close` there is no BEGIN to pop."""
         return 1 if self.pops_begin and wraps == "both" else 0
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
@@ -66,9 +66,9 @@ class EditSystem(TransitionSystem):
     has_expert = True
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """Between two copies deletions go before insertions. An insertion is its character.
+        """Between two copies, deletions come before insertions. The symbol of an insertion is its character.
 
-        The COPY that stands for the history before the first action is not in the list.
+        The COPY that stands for the history before the first action is not included.
         """
         actions: list[str] = []
         deletions: list[str] = []
@@ -84,7 +84,7 @@ class EditSystem(TransitionSystem):
 
 
 class SubstitutionSystem(EditSystem):
-    """Beside the edits of the paper SUBSTITUTE(c), which reads a symbol and writes c (`--transducer=substitute`)."""
+    """The paper's edits plus SUBSTITUTE(c), which reads a symbol and writes c (`--transducer=substitute`)."""
 
     name = "substitute"
 
@@ -98,7 +98,7 @@ class SubstitutionSystem(EditSystem):
         return super().action(symbol)
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """Two different characters that are aligned are a SUBSTITUTE. Deletions and insertions stay where they are."""
+        """Two different aligned characters become a SUBSTITUTE. Deletions and insertions keep their order."""
         actions = []
         for x, y in zip(aligned_input, aligned_output):
             actions.append(DELETE_SYMBOL if y == GAP else y if x == GAP else
@@ -114,9 +114,9 @@ class HardAttentionSystem(TransitionSystem):
     initial_action = BEGIN
 
     def gold(self, aligned_input: str, aligned_output: str, wraps: str = "both") -> list[str]:
-        """The buffer starts at BEGIN, if there is one: each input character, and END, is reached by a STEP.
+        """The head starts at BEGIN, if there is one, and reaches each input character, and END, by a STEP.
 
-        A write is its character. The BEGIN that stands for the history is not in the list.
+        The symbol of a write is its character. The BEGIN that stands for the history is not included.
         """
         actions: list[str] = []
         for x, y in zip(aligned_input + END_SYMBOL, aligned_output + END_SYMBOL):
