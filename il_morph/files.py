@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
@@ -104,6 +104,13 @@ def refuse_to_overwrite(path: PathLike, force: bool = False) -> None:
     """Refuse to overwrite an existing regular file unless `force` is set."""
     if os.path.isfile(path) and not force and not _is_stream(path):
         raise InputError(f"{path} exists already; choose another name, or overwrite it with --force")
+
+
+def refuse_data_as_output(target: PathLike, sources: Iterable[Optional[PathLike]]) -> None:
+    """Refuse to overwrite data that is read, even with --force."""
+    for source in sources:
+        if source and os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
+            raise InputError(f"{target} is data that is read: choose another name for the output")
 
 
 def _encoded(content: Union[str, bytes]) -> bytes:

@@ -33,7 +33,7 @@ from il_morph.commands.arguments import integer, optional, parse_arguments, read
 from il_morph.data.formats import Sample
 from il_morph.evaluation.entries import read_first_predictions, read_predictions
 from il_morph.evaluation.voting import ensemble, repaired
-from il_morph.files import STREAM, refuse_to_overwrite, write_output
+from il_morph.files import STREAM, refuse_data_as_output, refuse_to_overwrite, write_output
 
 
 def run(argv: list[str]) -> int:
@@ -41,6 +41,7 @@ def run(argv: list[str]) -> int:
     to_stream = args["OUTPUT"] == STREAM
     if not to_stream:
         refuse_to_overwrite(args["OUTPUT"], args["--force"])
+        refuse_data_as_output(args["OUTPUT"], args["PREDICTIONS"])
     options = read_options_of(args)
     fmt, first = read_first_predictions(args["PREDICTIONS"][0], options)
     others = [read_predictions(path, fmt, separators=options.separators) for path in args["PREDICTIONS"][1:]]

@@ -62,7 +62,7 @@ from il_morph.data.formats import Data, DataFormat, Sample, Treebank
 from il_morph.data.office import with_column
 from il_morph.data.streaming import DataStream
 from il_morph.errors import InputError
-from il_morph.files import STREAM, read_bytes, refuse_to_overwrite, written_output
+from il_morph.files import STREAM, read_bytes, refuse_data_as_output, refuse_to_overwrite, written_output
 from il_morph.model.answers import Answers, chosen_rule
 from il_morph.model.combination import COMBINATIONS, VOTE, load_predictor, refuse_model_as_output
 from il_morph.model.lexicon import LEXICON_RULES
@@ -155,6 +155,7 @@ def run(argv: list[str]) -> int:
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, args["MODEL"])
+        refuse_data_as_output(target, [source])
         refuse_other_sheets(target)
     refuse_word(source, args)
     predictor = load_predictor(args["MODEL"], optional(choice, args, "--combine", VOTE, COMBINATIONS))

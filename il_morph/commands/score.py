@@ -38,7 +38,7 @@ from il_morph.commands.arguments import integer, parse_arguments, refuse_empty
 from il_morph.commands.streams import answer, options_for
 from il_morph.data.formats import DataFormat, Sample
 from il_morph.data.streaming import DataStream
-from il_morph.files import STREAM, refuse_to_overwrite
+from il_morph.files import STREAM, refuse_data_as_output, refuse_to_overwrite
 from il_morph.model.combination import AVERAGE, load_predictor, refuse_model_as_output
 from il_morph.model.predictor import Predictor
 from il_morph.model.settings import MAX_BEAM_WIDTH
@@ -85,6 +85,7 @@ def run(argv: list[str]) -> int:
     if target != STREAM:
         refuse_to_overwrite(target, args["--force"])
         refuse_model_as_output(target, [args["MODEL"]])
+        refuse_data_as_output(target, [args["FILE"]])
     predictor = load_predictor([args["MODEL"]], AVERAGE)
     assert isinstance(predictor, Predictor)
     scorer = Scorer(predictor, width, args["--actions"])

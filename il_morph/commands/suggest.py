@@ -38,8 +38,7 @@ Options:
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -55,7 +54,7 @@ from il_morph.data.office import new_sheet
 from il_morph.data.read_options import named_columns
 from il_morph.data.splitting import NAMES
 from il_morph.errors import InputError
-from il_morph.files import STREAM, refuse_to_overwrite, write_output
+from il_morph.files import STREAM, refuse_data_as_output, refuse_to_overwrite, write_output
 from il_morph.model.combination import VotingPredictor, load_predictor, refuse_model_as_output
 from il_morph.model.other_data import refuse_other_data
 from il_morph.model.predictor import AnyPredictor, Predictor, names_of_pos
@@ -105,13 +104,6 @@ def refuse_unasked(predictor: AnyPredictor, pool: Optional[str]) -> None:
                          "sentences")
     if pool is None and predictor.format.separator is None:
         raise InputError("the model has no features, so all that could be asked of its inputs is known: give a POOL")
-
-
-def refuse_data_as_output(target: str, sources: Iterable[Optional[str]]) -> None:
-    """Refuse to overwrite input data, even with --force."""
-    for source in sources:
-        if source and os.path.exists(source) and os.path.realpath(source) == os.path.realpath(target):
-            raise InputError(f"{target} is data that is read: choose another name for the output")
 
 
 # Known data
@@ -188,7 +180,7 @@ def pairs_in(args: Arguments, predictor: AnyPredictor) -> list[Pair]:
     """The distinct pairs in a pool."""
     columns = named_columns(args["--columns"], need_output=False)
     data, pos = read_data(args["POOL"], replace(options_of(predictor), columns=columns)), args["--pos"]
-    refuse_other_data(data, predictor)
+    refuse_other_data(data, predictor, columns is not None)
     for warning in predictor.warnings([data.samples]):
         log.warning("%s", warning)
     chosen = [sample for sample in data.samples
