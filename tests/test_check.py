@@ -55,6 +55,19 @@ def test_what_looks_wrong_is_found_with_its_lines(kind, expected):
     assert found(ODD, kind) == expected
 
 
+def test_features_with_other_separators_and_in_other_columns_are_found():
+    odd = ODD + "mit\tmiti\tN.ACC.SG\nbit\tN;ACC;SG\tbiti\n"
+    assert found(odd, "other feature separators") == [([14], '"." separates features in N.ACC.SG, elsewhere ";"')]
+    assert found(odd, "features in another column") == [([15], "the output looks like features (N;ACC;SG)")]
+
+
+def test_a_half_filled_sheet_is_checked(tmp_path, capsys):
+    (tmp_path / "half.tsv").write_text(ODD + "mit\t\tN;ACC;SG\nmit\tmiti\tN;ACC;SG\n", encoding="utf-8")
+    assert main(["check", str(tmp_path / "half.tsv")]) == 0
+    said = capsys.readouterr().out
+    assert "empty fields: line 14: the output is empty" in said and "mit + N;ACC;SG" not in said
+
+
 def test_lines_are_counted_from_the_header_row():
     assert found("lemma\tform\ttag\n" + ODD, "duplicates") == [([5], "the same as an earlier line")]
 
@@ -127,7 +140,7 @@ def test_the_command_lists_findings_as_text_json_and_page(odd, capsys):
     assert main(["check", "--format=html", f"--output={page}", str(odd)]) == 0
     assert "<h1>Check of the data</h1>" in page.read_text("utf-8")
     assert "exists already" in error_of(capsys, "check", f"--output={page}", str(odd))
-    assert "is one of the files to check" in error_of(capsys, "check", "--force", f"--output={odd}", str(odd))
+    assert "is data that is read" in error_of(capsys, "check", "--force", f"--output={odd}", str(odd))
     assert odd.read_text("utf-8") == ODD
 
 
@@ -192,6 +205,8 @@ def test_a_blank_line_in_predictions_is_refused(tmp_path, capsys):
     ("TR01\twalk\tV;PST\nTR02\tsing\tV;PST\n", "the inputs have numbers (TR01)"),
     ("2024-05-01\twalk\tV;PST\n2024-05-02\tsing\tV;PST\n", "the inputs have numbers (2024-05-01)"),
     ("walk\tV;PST\t1\nsing\tV;PST\t2\n", "the outputs are numbers (1)"),
+    ("Nummer\tVerb\tForm\n1\twalk\tV;PST\n2\tsing\tV;PST\n", "the inputs have numbers (1)"),
+    ("\twalk\tV;PST\n2\tsing\tV;PST\n", "line 2: the inputs are numbers (2)"),
 ])
 def test_identifiers_are_not_inflected_nor_replaced(lines, what):
     predictor = Predictor(ending_model())
@@ -201,6 +216,16 @@ def test_identifiers_are_not_inflected_nor_replaced(lines, what):
     assert what in str(caught.value) and "--columns=-,input,features" in str(caught.value)
     with pytest.raises(InputError, match="numbers .* give the file a header row"):
         Answers({"words": predictor}).file({"name": "file"}, lines.encode())
+
+
+def test_a_first_row_whose_features_alone_are_unknown_is_asked_about():
+    predictor = Predictor(ending_model())
+    options = ReadOptions(expected=predictor.format, because="the model was trained on")
+    data = parse_data(b"Verb\tAngabe\nwalk\tV;PST\nsing\tV;PST\n", "file", options)
+    with pytest.raises(InputError, match="file, line 1: Verb | Angabe: is this a header row?"):
+        refuse_other_data(data, predictor)
+    refuse_other_data(data, predictor, columns_named=True)
+    refuse_other_data(parse_data(b"walk\tV;PST\nVerb\tAngabe\nsing\tV;PST\n", "file", options), predictor)
 
 
 def test_predict_of_a_word_points_to_explain(capsys, tmp_path):

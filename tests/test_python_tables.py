@@ -10,6 +10,7 @@ import pytest
 
 import il_morph
 from il_morph import bars
+from il_morph.errors import InputError
 from il_morph.model.predictor import Predictor
 from il_morph.runs.python import shown
 from tests.cli import DEV, TRAIN, Data
@@ -226,3 +227,12 @@ def test_a_line_above_the_bars_of_a_terminal_is_shown_once(monkeypatch):
         assert not bar.disable
         logger.info("an epoch is over")
     assert terminal.getvalue().count("an epoch is over") == 1
+
+
+def test_a_series_says_in_its_names_what_it_holds(predictor):
+    items = [("walk", "V;PST"), ("sing", "V;PST")]
+    lemmas = pandas.Index([lemma for lemma, _ in items], name="lemma")
+    tags = pandas.Series([tag for _, tag in items], index=lemmas, name="features")
+    assert predictor.predict(tags) == predictor.predict(items)
+    with pytest.raises(InputError, match="a table with the columns input, features"):
+        predictor.predict(pandas.Series(["V;PST", "V;PRS"], name="features"))

@@ -20,6 +20,7 @@ from il_morph.data.formats import (
     SIGMORPHON2017,
     ReadOptions,
     Sample,
+    format_of,
     parse_data,
     read_data,
     read_parts,
@@ -664,3 +665,98 @@ def test_a_stream_is_read_without_a_word_if_it_is_as_expected(caplog, monkeypatc
     assert said(OF_2017, model) == []
     assert said("walk\tV;PST\twalked\n", model) == ['standard input: input, features separated by ";", output (1 line)']
     assert said(OF_2017, ReadOptions()) == ['standard input: input, output, features separated by ";" (2 lines)']
+
+
+# Header rows that other people write
+
+@pytest.mark.parametrize("options", [RECOGNISED, ReadOptions(expected=SIGMORPHON2017, because="the model has"),
+                                     ReadOptions(columns=("input", "output", "features"))])
+def test_a_header_row_alone_is_no_data(options):
+    assert error("lemma\tform\tfeatures\n", options) == (
+        "file has only a header row: it needs at least one line of data")
+
+
+def test_a_header_row_in_the_middle_is_named():
+    sheet = "lemma\tform\tmsd\n" + OF_2017
+    assert error(sheet + sheet) == "file, line 4: the header row of line 1 comes again: remove it"
+
+
+@pytest.mark.parametrize("header, columns", [
+    ("Lemma\tWortart\tForm\tTempus", "input,features,output,features"),
+    ("Lemma\tForm\tPOS\tNumber\tPerson", "input,output,features,features,features"),
+    ("Número\tLema\tForma\tRasgos", "-,input,output,features"),
+])
+def test_categories_of_grammar_are_features_and_numbers_of_lines_are_not(header, columns):
+    values = {"input": "gehen", "output": "ging", "features": "PST", "-": "1"}
+    line = "\t".join(values[column] for column in columns.split(","))
+    data = parse(f"{header}\n{line}\n{line}\n")
+    assert ",".join(data.format.columns) == columns and len(data.samples) == 2
+
+
+def test_columns_that_the_header_names_are_proposed():
+    rows = "gehen\tV\tging\tx\ngehen\tV\tgeht\ty\n"
+    message = error("Lemma\tSorte\tForm\tBeleg\n" + rows)
+    assert "4 columns, and it is not clear what they are" in message
+    assert "(--columns=input,features,output,-)" in message
+
+
+def test_tags_are_not_ignored_for_the_name_of_their_column():
+    assert "is this a header row? It has the name of a column" in error("lemma\tform\tnotes\n" + OF_2017)
+    assert parse("lemma\tform\tnotes\nwalk\twalked\tsaid so\ngo\twent\tnot sure\n").samples[0].tag == ""
+
+
+def test_the_names_of_columns_may_be_decomposed():
+    header = unicodedata.normalize("NFD", "Lema\tFlexión\tEtiqueta")
+    assert parse(f"{header}\n{OF_2017}").samples == SAMPLES
+
+
+@pytest.mark.parametrize("header, reason", [
+    ("0\t1\t2", "It has the numbers of columns"), ("token\tlemma", "It has the name of a column")])
+def test_what_programs_put_into_the_first_row_is_asked_about(header, reason):
+    lines = "walk\twalked\tV;PST;1\ngo\twent\tV;PST;1\n" if header.startswith("0") else "walked\twalk\nwent\tgo\n"
+    assert f"is this a header row? {reason}" in error(f"{header}\n{lines}")
+
+
+def test_the_name_of_a_single_column_is_said_to_be_read_as_a_word():
+    [warning] = parse("Wortform\nhaus\nmaus\n").warnings()
+    assert warning == ("file, line 1: 'Wortform' is read as a word; if it is the name of the column, remove it")
+    assert not parse("haus\nWortform\n").warnings() and not parse("Wortform\n").warnings()
+
+
+def test_a_model_of_data_with_more_columns_takes_the_columns_that_a_header_names():
+    options = ReadOptions(expected=format_of(("-", "input", "output", "features", "-"), ";"), because="the model has")
+    assert parse("Lemma;Merkmale\nwalk;PST\ngo;PRS\n", options, name="w.csv").samples == [
+        Sample("walk", "PST", None), Sample("go", "PRS", None)]
+
+
+def test_a_bracket_without_its_partner_does_not_hide_the_columns():
+    text = "".join(f"haus{number};häuser{number}\n" for number in range(12)) + "maus(;mäuse\n1);eins\n"
+    assert parse(text, name="words.csv").samples[-2] == Sample("maus(", "", "mäuse")
+
+
+def test_empty_inputs_are_counted():
+    text = OF_2017 + "\tate\tV;PST\n\tran\tV;PST\n"
+    assert parse(text).warnings() == ["file, line 3: the input is empty (2 such lines)"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-be"])
+def test_utf32_is_not_taken_for_utf16(encoding):
+    mark = b"" if encoding == "utf-32" else b"\0\0\xfe\xff"
+    assert "iconv -f UTF-32 -t UTF-8 file > NEW" in error(mark + OF_2017.strip().encode(encoding))
+
+
+def test_some_outputs_may_be_missing_where_they_are_not_read(trained, tmp_path, capsys):
+    path = tmp_path / "half"
+    path.write_text("".join(f"{lemma}\t{tag}\t\n" for lemma, tag, _ in TRAIN) + "walk\tV;PST\twalked\n")
+    assert main(["predict", "--columns=input,features,output", str(trained.model_path), str(path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(TRAIN) + 1
+    assert "no output, but other lines have one" in error_of(
+        capsys, "score", "--columns=input,features,output", str(trained.model_path), str(path))
+
+
+def test_predictions_do_not_replace_the_data_that_was_read(trained, tmp_path, capsys):
+    path = tmp_path / "words"
+    path.write_text("walk\tV;PST\n")
+    command = ("predict", "--force", str(trained.model_path), str(path), str(path))
+    assert "is data that is read" in error_of(capsys, *command)
+    assert path.read_text() == "walk\tV;PST\n"

@@ -20,7 +20,6 @@ Options:
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,8 +28,8 @@ from il_morph.commands.streams import write_out
 from il_morph.data.checking import Finding, check_all, listed
 from il_morph.data.encodings import name_of
 from il_morph.data.formats import Data, ReadOptions, parse_data
-from il_morph.errors import InputError, printable
-from il_morph.files import STREAM, read_bytes, refuse_to_overwrite, write_output
+from il_morph.errors import printable
+from il_morph.files import STREAM, read_bytes, refuse_data_as_output, refuse_to_overwrite, write_output
 from il_morph.report.check_page import check_page
 
 
@@ -40,9 +39,7 @@ def run(argv: list[str]) -> int:
     layout, output = optional(choice, args, "--format", "text", ("text", "json", "html")), args["--output"] or STREAM
     if output != STREAM:
         refuse_to_overwrite(output, args["--force"])
-        if os.path.exists(output) and any(os.path.exists(path) and os.path.samefile(path, output)
-                                          for path in args["FILE"]):
-            raise InputError(f"{output} is one of the files to check: choose another name for the output")
+        refuse_data_as_output(output, args["FILE"])
     files = read_files(args["FILE"], read_options_of(args))
     findings = check_all(files)
     text = {"text": as_text, "json": as_json, "html": check_page}[layout](files, findings)
@@ -56,7 +53,7 @@ def run(argv: list[str]) -> int:
 def read_files(paths: Sequence[str], options: ReadOptions) -> list[Data]:
     """All files, the later ones in the format of the first."""
     files: list[Data] = []
-    options = replace(options, skip_blank=True)
+    options = replace(options, skip_blank=True, some_outputs=True)
     for path in paths:
         files.append(parse_data(read_bytes(path), name_of(path), options))
         if options.format is None and options.columns is None:

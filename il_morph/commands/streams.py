@@ -36,7 +36,7 @@ def options_for(args: Arguments, predictor: AnyPredictor) -> ReadOptions:
     """How to read the data: as the model does, unless the columns are clearly in another order."""
     return ReadOptions(columns=named_columns(args["--columns"], need_output=False), expected=predictor.format,
                        because="the model was trained on", separators=predictor.separators,
-                       unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS))
+                       unicode=optional(choice, args, "--unicode", predictor.unicode, FORMS), some_outputs=True)
 
 
 def answer(stream: DataStream, target: str, predictor: AnyPredictor, lines_for: Answer, at_once: int = AT_ONCE,
@@ -66,7 +66,7 @@ class Survey:
         for data in stream:
             if self.first is None:
                 self.first = data
-                refuse_other_data(data, predictor)
+                refuse_other_data(data, predictor, stream.options.columns is not None)
             self.lines += len(data.samples)
             self.warnings = self.warnings or data.warnings()
             yield data.samples
@@ -147,7 +147,7 @@ def tell(data: Data, stream: DataStream, predictor: AnyPredictor, first: bool) -
     Unknown characters are reported for files only: a line that has just come in has too few characters.
     """
     if first:
-        refuse_other_data(data, predictor)
+        refuse_other_data(data, predictor, stream.options.columns is not None)
     if first and (data.rows.remarks or data.format != stream.options.expected):
         log.info("%s: %s", stream.name, data.described(None))
     for warning in [*data.warnings(), *predictor.warnings([data.samples], characters=False)]:

@@ -11,7 +11,8 @@ from typing import Any, Callable
 import editdistance
 
 from il_morph.data.dataformat import Treebank
-from il_morph.data.reading import Data, warnings_about_separators
+from il_morph.data.reading import OTHER_SEPARATORS, Data, warnings_about_separators
+from il_morph.data.recognition import SEPARATORS
 from il_morph.data.spelling import (
     examples,
     has_outer_blank,
@@ -21,6 +22,7 @@ from il_morph.data.spelling import (
     warning_about_quotes,
 )
 
+OTHER_SIGNS = {*SEPARATORS, *OTHER_SEPARATORS}
 MOST_SHOWN = 8  # lines in a list
 MOST_OF_A_KIND = 20  # findings in a list for people
 RARE, FREQUENT = 2, 10  # a misspelt feature occurs at most, the right one at least, this often
@@ -110,9 +112,9 @@ def duplicates(data: Data) -> Found:
 def contradictions(data: Data) -> Found:
     """The same input and features with different outputs."""
     for (word, tag), indices in _places(data.samples, lambda sample: (sample.input, sample.tag)).items():
-        outputs = list(dict.fromkeys(data.samples[index].output for index in indices))
+        outputs = list(dict.fromkeys(filter(None, (data.samples[index].output for index in indices))))
         if len(outputs) > 1:
-            yield indices, f"{' + '.join(filter(None, (word, tag)))} → {' or '.join(str(each) for each in outputs)}"
+            yield indices, f"{' + '.join(filter(None, (word, tag)))} → {' or '.join(outputs)}"
 
 
 def feature_case(data: Data) -> Found:
@@ -142,6 +144,27 @@ def feature_spelling(data: Data) -> Found:
                 and editdistance.eval(feature, other) == 1]
         if near:
             yield (_having(data, feature), f"{feature} ({times(number)}) may be {near[0]} ({times(counts[near[0]])})")
+
+
+def feature_separators(data: Data) -> Found:
+    """Bundles in which another character stands between known features."""
+    known = {feature for bundle in _bundles(data) if len(bundle) > 1 for feature in bundle}
+    for sign in OTHER_SIGNS - {data.format.separator}:
+        odd = [index for index, bundle in enumerate(_bundles(data)) if any(
+            sign in feature and known.issuperset(feature.split(sign)) for feature in bundle)]
+        if odd:
+            yield odd, f'"{sign}" separates features in {data.samples[odd[0]].tag}, elsewhere "{data.format.separator}"'
+
+
+def misplaced_features(data: Data) -> Found:
+    """Inputs and outputs that consist of known features: columns that are swapped in a line."""
+    known, sign = {feature for bundle in _bundles(data) for feature in bundle}, data.format.separator or ""
+    for what, texts in (("input", [sample.input for sample in data.samples]),
+                        ("output", [sample.output or "" for sample in data.samples])):
+        odd = [index for index, text in enumerate(texts) if known and sign in text
+               and known.issuperset(text.split(sign))]
+        if odd:
+            yield odd, f"the {what} looks like features ({texts[odd[0]]})"
 
 
 def first_features(data: Data) -> Found:
@@ -189,10 +212,11 @@ def scripts_of(word: str) -> set[str]:
 
 def empty_fields(data: Data) -> Found:
     for what, texts in (("input", [sample.input for sample in data.samples]),
-                        ("features", [sample.tag for sample in data.samples])):
+                        ("features", [sample.tag for sample in data.samples if data.format.separator is not None]),
+                        ("output", [sample.output or "" for sample in data.samples])):
         empty = [index for index, text in enumerate(texts) if not text.strip()]
-        if empty and not (what == "features" and (data.format.separator is None or len(empty) == len(texts))):
-            yield empty, f"the {what} {'is' if what == 'input' else 'are'} empty"
+        if empty and (what == "input" or len(empty) < len(texts)):
+            yield empty, f"the {what} {'are' if what == 'features' else 'is'} empty"
 
 
 def long_lines(data: Data) -> Found:
@@ -208,7 +232,8 @@ def spelling(data: Data) -> Found:
     tests = {warning_about_blanks(data.name, data.samples): has_outer_blank,
              warning_about_quotes(data.name, data.samples): is_quoted,
              warning_about_letters(data.name, data.letters): data.letters.is_rare_in}
-    for warning in data.warnings() + warnings_about_separators(data):
+    for warning in filter(lambda each: each != data.warning_about_empty_inputs,  # which has a finder of its own
+                          data.warnings() + warnings_about_separators(data)):
         test = tests.get(warning, lambda text: False)  # other warnings name their line
         yield [index for index, sample in enumerate(data.samples)
                if any(map(test, (sample.input, sample.tag, sample.output or "")))], warning
@@ -217,11 +242,13 @@ def spelling(data: Data) -> Found:
 FINDERS: dict[str, Callable[[Data], Found]] = {
     "contradictions": contradictions, "duplicates": duplicates, "features in another case": feature_case,
     "features in another order": feature_order, "misspelt features": feature_spelling,
+    "other feature separators": feature_separators, "features in another column": misplaced_features,
     "first features": first_features, "empty fields": empty_fields, "mixed scripts": mixed_scripts,
     "rare characters": single_characters, "long lines": long_lines, "spelling": spelling}
 OF_RUNNING_TEXT = {"mixed scripts", "spelling"}  # the only checks of treebanks, which are read as distinct words
 WORTH_SAYING = ("contradictions", "duplicates", "features in another case", "features in another order",
-                "misspelt features", "first features", "shared lines", "mixed scripts")
+                "misspelt features", "other feature separators", "features in another column", "first features",
+                "shared lines", "mixed scripts")
 
 
 def check_all(files: Sequence[Data]) -> list[list[Finding]]:

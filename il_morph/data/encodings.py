@@ -19,6 +19,7 @@ SPREADSHEETS = {  # first bytes -> what the file is, and what to do
 COMPRESSED = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}  # first bytes -> the program that unpacks
 BLOCK_OF_BZIP2 = b"1AY&SY"  # after `BZh` and a digit; a word may begin with BZh, too
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF32_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 BYTE_ORDER_MARK = codecs.BOM_UTF8
 ONE_BYTE_ENCODINGS = ("WINDOWS-1252", "WINDOWS-1254", "WINDOWS-1250", "WINDOWS-1251", "WINDOWS-1257", "WINDOWS-1253",
                       "WINDOWS-1255", "WINDOWS-1256", "KOI8-R", "ISO-8859-1", "ISO-8859-2", "IBM866", "MACINTOSH")
@@ -80,6 +81,9 @@ def as_utf8(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
     """Convert UTF-16 with a byte order mark to UTF-8, and log it; everything else stays as it is."""
     decoder: Optional[codecs.IncrementalDecoder] = None
     for number, chunk in enumerate(chunks):
+        if number == 0 and chunk[:4] in UTF32_MARKS:
+            raise InputError(f"{name} is UTF-32, which its byte order mark names: convert it: iconv -f UTF-32 -t UTF-8 "
+                             f"{file_named(name)} > NEW")
         if number == 0 and chunk[:2] in UTF16_MARKS:
             log.info("%s: read as UTF-16, which its byte order mark names", name)
             decoder = codecs.getincrementaldecoder("utf-16")()

@@ -1,23 +1,24 @@
 """The header row: names of columns, in a dozen languages, and what they say about the columns."""
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT
 from il_morph.data.recognition import EMPTY, TAGS, WORDS, kinds_of
 
-INPUT_NAMES = {
-    "input", "source", "src", "lemma", "base", "base form", "citation form", "dictionary form", "headword", "stem",
-    "root", "infinitive", "grundform", "nennform", "stichwort", "lemme", "forme de base", "entrée", "lema",
-    "forma base", "entrada", "forma di base", "лемма", "начальная форма", "словарная форма", "лема", "sözlük biçimi",
-    "madde başı", "kök", "forma podstawowa", "hasło", "lemat", "grondvorm", "grundord", "grunnform", "perusmuoto",
-    "sanakirjamuoto", "základní tvar", "heslo", "szótári alak", "szótő", "lemmă", "λήμμα", "الجذر", "ערך", "词根",
-    "词元", "原形", "見出し語", "기본형"}
+LEMMA_NAMES = {"lemma", "lemme", "lema", "лемма", "лема", "lemat", "lemmă", "λήμμα"}  # hardly ever words of the data
+INPUT_NAMES = LEMMA_NAMES | {
+    "input", "source", "src", "base", "base form", "citation form", "dictionary form", "headword", "stem", "root",
+    "infinitive", "grundform", "nennform", "stichwort", "forme de base", "entrée", "forma base", "entrada",
+    "forma di base", "начальная форма", "словарная форма", "sözlük biçimi", "madde başı", "kök", "forma podstawowa",
+    "hasło", "grondvorm", "grundord", "grunnform", "perusmuoto", "sanakirjamuoto", "základní tvar", "heslo",
+    "szótári alak", "szótő", "الجذر", "ערך", "词根", "词元", "原形", "見出し語", "기본형"}
 OUTPUT_NAMES = {
     "output", "target", "tgt", "form", "inflected", "inflected form", "inflection", "wordform", "word form", "surface",
-    "surface form", "flektierte form", "flexionsform", "wortform", "forme", "forme fléchie", "flexion", "forma",
-    "forma flexionada", "flexión", "flexão", "forma flessa", "flessione", "форма", "словоформа", "biçim",
+    "surface form", "flektierte form", "flexionsform", "vollform", "wortform", "forme", "forme fléchie", "flexion",
+    "forma", "forma flexionada", "flexión", "flexão", "forma flessa", "flessione", "форма", "словоформа", "biçim",
     "çekimli biçim", "çekim", "słowoforma", "vorm", "woordvorm", "verbogen vorm", "böjd form", "böjningsform",
     "bøyd form", "bøyningsform", "bøjet form", "bøjningsform", "muoto", "taivutusmuoto", "tvar", "alak", "szóalak",
     "oblik", "oblika", "formă", "τύπος", "الصيغة", "צורה", "词形", "活用形", "활용형"}
@@ -30,7 +31,12 @@ FEATURE_NAMES = {
     "étiquette", "étiquettes", "rasgos", "etiqueta", "etiquetas", "traços", "tratti", "признаки", "граммемы",
     "грамматические признаки", "тег", "теги", "ознаки", "özellikler", "etiket", "cechy", "znacznik", "kenmerken",
     "särdrag", "taggar", "trekk", "piirteet", "rysy", "značka", "jegyek", "címke", "oznaka", "oznake", "trăsături",
-    "χαρακτηριστικά", "السمات", "תכונות", "特征", "素性", "자질"}
+    "χαρακτηριστικά", "السمات", "תכונות", "特征", "素性", "자질",
+    "part of speech", "word class", "wortart", "kasus", "tempus", "modus", "genus", "numerus", "temps", "mode", "genre",
+    "personne", "tiempo", "modo", "género", "gênero", "persona", "pessoa", "caso", "tempo", "genere", "часть речи",
+    "падеж", "время", "лицо", "род", "наклонение", "zaman", "kişi", "durum", "sözcük türü"}
+NUMBERS = {"number", "nombre", "número", "numero", "число", "sayı"}  # singular and plural, or numbers of lines
+FEATURE_NAMES |= NUMBERS
 OTHER_NAMES = {
     "", "id", "no", "nr", "index", "line", "speaker", "informant", "consultant", "comment",
     "comments", "note", "notes", "translation", "meaning", "english", "source text", "date", "example", "sentence",
@@ -47,8 +53,10 @@ def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
     names = [name_in(field) for field in rows[0]]
     while len(names) > 2 and not names[-1]:
         names.pop()  # empty columns at the end have no name
-    if len(rows) < 2 or len(names) < 2 or any(row[:len(names)] == list(rows[0]) for row in rows[1:]):
-        return None
+    if len(names) < 2 or len(names) + len(rows) < 4 or any(row[:len(names)] == list(rows[0]) for row in rows[1:]):
+        return None  # two words alone are data
+    names = [_with_numbers(name, [row[place] for row in rows[1:] if place < len(row)])
+             for place, name in enumerate(names)]
     tags = _features_under_a_gloss(names, rows)
     places = [index for index, name in enumerate(names) if index not in tags and name not in NAMED]
     fewest = 1 if any(names[index] for index in places) else 2  # ID and word make a header, too
@@ -57,6 +65,8 @@ def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
     if columns is None or not _may_be_ignored([index for index in places if names[index] not in OTHER_NAMES | GLOSSES],
                                               names, rows):
         return None
+    if FEATURES not in columns and _places_of_tags([index for index in places if names[index] in OTHER_NAMES], rows):
+        return None
     for place in places:
         columns.insert(place, IGNORED)
     return columns
@@ -64,7 +74,12 @@ def header_of(rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
 
 def name_in(field: str) -> str:
     """The name in a field: `Inflected_Form` and `inflected-form` are the same."""
-    return field.strip().lower().replace("_", " ").replace("-", " ")
+    return unicodedata.normalize("NFC", field.strip().lower()).replace("_", " ").replace("-", " ")
+
+
+def _with_numbers(name: str, fields: Sequence[str]) -> str:
+    """A column called `number` holds singular and plural, or numbers of lines."""
+    return "no" if name in NUMBERS and fields and all(map(str.isdecimal, filter(None, fields))) else name
 
 
 def _may_be_ignored(places: Sequence[int], names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -81,8 +96,13 @@ def _features_under_a_gloss(names: Sequence[str], rows: Sequence[Sequence[str]])
     glosses = [index for index, name in enumerate(names) if name in GLOSSES]
     if not glosses or FEATURE_NAMES.intersection(names):
         return set()
+    return _places_of_tags(glosses, rows)
+
+
+def _places_of_tags(places: Sequence[int], rows: Sequence[Sequence[str]]) -> set[int]:
+    """Those of the columns in these places that hold tags."""
     kinds = kinds_of(rows[1:])
-    return {index for index in glosses if index < len(kinds) and kinds[index].name == TAGS}
+    return {index for index in places if index < len(kinds) and kinds[index].name == TAGS}
 
 
 def _columns_named(names: Sequence[str], fewest: int) -> Optional[list[str]]:

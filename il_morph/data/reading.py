@@ -21,6 +21,7 @@ from il_morph.data.dataformat import (
     treebank,
 )
 from il_morph.data.encodings import name_of, split_lines
+from il_morph.data.header import NAMED, name_in
 from il_morph.data.office import kind_of_sheet, sheet_as_text
 from il_morph.data.recognition import (
     EMPTY,
@@ -44,6 +45,7 @@ from il_morph.data.spelling import (
     AS_IS,
     Letters,
     normalised,
+    such_lines,
     warning_about_blanks,
     warning_about_letters,
     warning_about_quotes,
@@ -73,6 +75,7 @@ class ReadOptions:
     separators: Separators = NO_SEPARATORS  # between the symbols of inputs and of outputs
     treebank: Optional[Treebank] = None  # how CoNLL-U is read, if that is given
     skip_blank: bool = False  # blank lines are skipped, not refused
+    some_outputs: bool = False  # the output of some lines may be empty
 
     @property
     def known(self) -> Optional[DataFormat]:
@@ -117,11 +120,25 @@ class Data:
         remarks = "; ".join([*counted, *self.format.remarks(tags), *self.separators.remarks, *self.rows.remarks, *form])
         return self.format.described(usual_width(self.rows.rows or [[]]), tags) + (f" ({remarks})" if remarks else "")
 
+    @property
+    def warning_about_empty_inputs(self) -> Optional[str]:
+        empty = [index for index, sample in enumerate(self.samples) if not sample.input]
+        return f"{self.rows.where(empty[0])}: the input is empty ({such_lines(empty)})" if empty else None
+
+    @property
+    def warning_about_a_name(self) -> Optional[str]:
+        """A warning if a column of words begins with the name of a column."""
+        rows = self.rows.rows
+        if self.first_line > 1 or len(rows) < 2 or len(rows[0]) > 1 or name_in(rows[0][0]) not in NAMED:
+            return None
+        return f"{self.rows.where(0)}: {rows[0][0]!r} is read as a word; if it is the name of the column, remove it"
+
     def warnings(self) -> list[str]:
         """Warnings about what looks wrong but may be right."""
         if isinstance(self.format, Treebank):
             return [warning for warning in [warning_about_letters(self.name, self.letters)] if warning]
-        found = [warning_about_blanks(self.name, self.samples), warning_about_letters(self.name, self.letters)]
+        found = [self.warning_about_a_name, self.warning_about_empty_inputs,
+                 warning_about_blanks(self.name, self.samples), warning_about_letters(self.name, self.letters)]
         if self.rows.delimiter == TAB:
             found.append(warning_about_quotes(self.name, self.samples))
         if self.format.separator is not None:
@@ -353,7 +370,8 @@ def expected_format(rows: FileRows, options: ReadOptions, expected: DataFormat) 
         if usual_width(rows.rows) > len(expected.columns):
             raise
         return expected
-    if rows.header is not None and (IGNORED in rows.header or rows.header.count(FEATURES) > 1):
+    if rows.header is not None and any(IGNORED in columns or columns.count(FEATURES) > 1
+                                       for columns in (rows.header, expected.columns)):
         return _with_the_same_features(seen, rows, options, expected)
     whole = usual_width(rows.rows) == len(seen.columns) == len(expected.columns)
     if not whole or seen.columns == expected.columns or seen.separator is None:
@@ -411,13 +429,15 @@ def _oddity(row: Sequence[str], usual: int) -> Optional[str]:
 def check_outputs(samples: Sequence[Sample], rows: FileRows, fmt: DataFormat, need_output: bool,
                   options: ReadOptions) -> None:
     covered = [index for index, sample in enumerate(samples) if sample.output is None]
+    if options.some_outputs and not need_output:
+        covered = [index for index in covered if len(rows.rows[index]) < len(fmt.columns)]  # a column is missing
     if covered and len(covered) < len(samples):
         refuse_line_without_features(rows, covered[0], fmt, samples)
         raise InputError(f"{rows.where(covered[0])}: no output, but other lines have one; "
                          + (f"fill in the {len(covered):,} of {len(samples):,} lines without one, or delete them"
                             if need_output else "give an output on every line or on none"))
     if covered and need_output:
-        flags = WHICH_COLUMNS if options.columns or options.expected else (
+        flags = WHICH_COLUMNS if options.columns or options.expected or rows.header else (
             "check the format flags --sigm2017format and --no-feat-format")
         raise InputError(f"{rows.name} has no outputs, but they are needed here; give a file with outputs, or {flags}")
 

@@ -138,7 +138,7 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
         return with_ignored_columns(kinds, header, rows, name, separator, default)
     place, kinds = place_of_tags(kinds)
     if len(kinds) > 3:
-        raise too_many_columns(rows, name, place)
+        raise too_many_columns(rows, name, proposed_columns(rows, place))
     if any(kind.name == TAGS for index, kind in enumerate(kinds) if index != place) or kinds[0].name == EMPTY:
         raise ambiguous(rows, name, [(INPUT, FEATURES, OUTPUT), (INPUT, OUTPUT, FEATURES)])
     if place is None:
@@ -148,7 +148,7 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
     if separator is not None:
         kinds[place] = replace(kinds[place], separators=(separator,))
     if len(kinds) < 3:
-        return covered(kinds, place, rows, name)
+        return covered(kinds, place, rows, name, default or ",")
     columns = [INPUT, OUTPUT]
     columns.insert(place, FEATURES)
     default = default or ("," if place == 1 else ";")
@@ -157,7 +157,7 @@ def recognise(rows: Sequence[Sequence[str]], name: str, header: Optional[Sequenc
 
 def kinds_of(rows: Sequence[Sequence[str]]) -> list[ColumnKind]:
     """The kind of each column, judged by the usual rows."""
-    return [kind_of(column) for column in zip(*some_of(usual_rows(rows)))]
+    return [kind_of(column) for column in zip(*some_of(usual_rows(rows)))] if rows else []
 
 
 def usual_rows(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
@@ -238,13 +238,13 @@ def are_tags_in_capitals(fields: Sequence[str]) -> bool:
     return in_capitals(fields) and come_again(fields)
 
 
-def covered(kinds: Sequence[ColumnKind], place: int, rows, name: str) -> DataFormat:
+def covered(kinds: Sequence[ColumnKind], place: int, rows, name: str, default: str) -> DataFormat:
     """The format of data with input and features but without outputs."""
     if place == 0:
         raise InputError(f"{name}: the first column looks like features ({rows[0][0]!r}), where the inputs should be; "
                          + ("put the inputs first, or say --columns=features,input,output" if len(kinds) == 2 else
                             "give a file with a column of inputs"))
-    separator = separator_of(kinds[place], ",", (INPUT, FEATURES, OUTPUT), rows[0][place], name)
+    separator = separator_of(kinds[place], default, (INPUT, FEATURES, OUTPUT), rows[0][place], name)
     return SIGMORPHON2017 if separator == ";" else format_of((INPUT, FEATURES, OUTPUT), separator)
 
 
@@ -274,13 +274,17 @@ def shown(row: Sequence[str], columns: Sequence[str]) -> str:
     return ", ".join(f"{'ignored' if column == IGNORED else column} {field!r}" for column, field in zip(columns, row))
 
 
-def too_many_columns(rows: Sequence[Sequence[str]], name: str, place: Optional[int]) -> AmbiguousFormat:
-    row, width = rows[0], len(rows[0])
+def proposed_columns(rows: Sequence[Sequence[str]], place: Optional[int]) -> list[str]:
+    """Input and output in the first columns of words, and features in this place or after them."""
     words = [index for index, fields in enumerate(zip(*rows)) if index != place and not all(map(str.isdecimal, fields))]
     named = dict(zip(words, (INPUT, OUTPUT, FEATURES) if place is None else (INPUT, OUTPUT)))
-    columns = [FEATURES if index == place else named.get(index, IGNORED) for index in range(width)]
-    return AmbiguousFormat(f"{name}: {width} columns, and it is not clear what they are; say it with --columns, where "
-                           f"- is a column to be ignored, perhaps\n  {shown(row, columns)}  "
+    return [FEATURES if index == place else named.get(index, IGNORED) for index in range(len(rows[0]))]
+
+
+def too_many_columns(rows: Sequence[Sequence[str]], name: str, columns: Sequence[str]) -> AmbiguousFormat:
+    row = rows[0]
+    return AmbiguousFormat(f"{name}: {len(row)} columns, and it is not clear what they are; say it with --columns, "
+                           f"where - is a column to be ignored, perhaps\n  {shown(row, columns)}  "
                            f"(--columns={','.join(columns)})")
 
 

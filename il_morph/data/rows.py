@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Optional
 
 from il_morph.data.dataformat import FEATURES, IGNORED, INPUT, OUTPUT, DataFormat, split_outside_brackets
-from il_morph.data.header import columns_with, header_of, names_columns
+from il_morph.data.header import LEMMA_NAMES, column_named, columns_with, header_of, name_in, names_columns
 from il_morph.data.recognition import (
     EMPTY,
+    PERHAPS,
     TAGS,
     WORDS,
     AmbiguousFormat,
@@ -19,6 +20,7 @@ from il_morph.data.recognition import (
     in_capitals,
     kinds_of,
     separators_of,
+    too_many_columns,
     usual_width,
 )
 from il_morph.errors import InputError
@@ -76,7 +78,10 @@ def rows_of(lines: Sequence[str], name: str, fmt: Optional[DataFormat], words_al
     if len(blank) == len(lines):
         raise InputError(f"{name} has blank lines only: it needs at least one line of data")
     rows = FileRows(name, [row for row in fields if any(row)] if blank else fields, delimiter, skipped=blank)
-    return without_empty_columns(without_header(rows, fmt), fmt)
+    rows = without_header(rows, fmt)
+    if not rows.rows:
+        raise InputError(f"{name} has only a header row: it needs at least one line of data")
+    return without_empty_columns(rows, fmt)
 
 
 # Tabs or CSV
@@ -121,9 +126,16 @@ def csv_rows(lines: Sequence[str], delimiter: str) -> Optional[list[list[str]]]:
             continue
     usual = usual_width(rows) if rows else 0
     regular = [row for row in rows if len(row) == usual]
-    if any(field.count("(") != field.count(")") for row in regular for field in row):
-        return None  # the delimiter stands inside brackets, as in NOM(2,PL)
+    if any(map(splits_brackets, regular)):
+        return None
     return regular if usual > 1 and 10 * len(regular) >= 9 * sum(map(bool, lines)) else None
+
+
+def splits_brackets(row: Sequence[str]) -> bool:
+    """Do brackets open in one field and close in a later one, as when the delimiter is the comma in NOM(2,PL)?"""
+    depths = [field.count("(") - field.count(")") for field in row]
+    opened = next((index for index, depth in enumerate(depths) if depth > 0), len(row))
+    return any(depth < 0 for depth in depths[opened:])
 
 
 def refuse_commas_in_brackets(lines: Sequence[str], name: str) -> None:
@@ -162,15 +174,34 @@ def doubtful_delimiter(lines: Sequence[str], name: str, delimiters: Sequence[str
 # The header row
 
 def without_header(rows: FileRows, fmt: Optional[DataFormat]) -> FileRows:
-    ignored = [index for index, column in enumerate(fmt.columns if fmt else ()) if column == IGNORED]
+    columns = list(fmt.columns) if fmt else []
+    if len(columns) == len(rows.rows[0]) + 1:
+        columns.remove(OUTPUT)
+    ignored = [index for index, column in enumerate(columns) if column == IGNORED and len(columns) == len(rows.rows[0])]
     plain = [[field for index, field in enumerate(row) if index not in ignored] for row in rows.rows]
-    header = header_of(plain) or header_in(fmt, plain)
+    again = next((index for index, row in enumerate(plain) if index and row == plain[0]), None)
+    distinct = [plain[0], *(row for row in plain[1:] if row != plain[0])]
+    header = header_of(distinct) or header_in(fmt, distinct)
     if header is None:
+        if fmt is None:
+            refuse_half_named(plain, rows.name)
         return rows
+    if again is not None:
+        raise InputError(f"{rows.where(again)}: the header row of line {rows.line_of(0)} comes again: remove it")
     if OUTPUT in header and header.index(OUTPUT) < header.index(INPUT):
         by_place = columns_with([INPUT, OUTPUT], [header.index(FEATURES)] if FEATURES in header else [])
         raise ambiguous(plain[1:], rows.name, [by_place, header], "the header row names the form before the lemma")
     return replace(rows, rows=rows.rows[1:], header=header)
+
+
+def refuse_half_named(rows: Sequence[Sequence[str]], name: str) -> None:
+    """Refuse more than three columns if the first row names input and output, but not all others."""
+    columns = list(map(column_named, rows[0]))
+    if len(columns) > 3 and columns.count(INPUT) == columns.count(OUTPUT) == 1:
+        tags = {index for index, kind in enumerate(kinds_of(rows[1:])) if kind.name in (TAGS, PERHAPS) or kind.few}
+        known = (INPUT, OUTPUT, FEATURES, IGNORED)
+        raise too_many_columns(rows, name, [column if column in known else FEATURES if index in tags else IGNORED
+                                            for index, column in enumerate(columns)])
 
 
 def header_in(fmt: Optional[DataFormat], rows: Sequence[Sequence[str]]) -> Optional[list[str]]:
@@ -188,8 +219,12 @@ def refuse_likely_header(rows: FileRows, fmt: DataFormat) -> None:
     if rows.header is not None or len(usual[0]) < 2 or len(usual) < 2:
         return
     columns = fmt.columns_of(usual[0], rows.where(0))
-    reason = "It has the name of a column" if names_columns(usual[0], columns, 1) else ""
-    if FEATURES in columns and fmt.separator is not None:
+    has_name = names_columns(usual[0], columns, 1) or not LEMMA_NAMES.isdisjoint(map(name_in, usual[0]))
+    reason = "It has the name of a column" if has_name else ""
+    numbers = usual[0] if usual[0][0] else usual[0][1:]  # a table of pandas may begin with its index
+    if numbers == [*map(str, range(len(numbers)))]:
+        reason = "It has the numbers of columns"
+    elif FEATURES in columns and fmt.separator is not None:
         first, *others = [re.findall(r"\w+", row[columns.index(FEATURES)]) for row in usual]
         parts = [part for bundle in others for part in bundle]
         if {*first}.intersection(parts):

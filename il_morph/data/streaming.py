@@ -107,7 +107,9 @@ class DataStream:
         samples = samples_of(rows, first.format)
         covered = first.samples[0].output is None
         for index, sample in enumerate(samples):
-            if (sample.output is None) != covered:
+            may_be_empty = self.options.some_outputs and (
+                len(rows.rows[index]) == len(first.rows.rows[0]) == len(first.format.columns))
+            if (sample.output is None) != covered and not may_be_empty:
                 if not covered:
                     refuse_line_without_features(rows, index, first.format, first.samples)
                 raise InputError(f"{rows.where(index)}: {'an' if covered else 'no'} output, unlike the lines before; "

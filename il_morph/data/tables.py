@@ -15,6 +15,8 @@ def items_in(name: str, values: Any, columns: Sequence[str], features: bool = Tr
     files, its columns are recognised by their names, and several columns of features are joined. Without `features`
     the column of features may be missing."""
     needed = [column for column in columns if features or column != FEATURES]
+    if hasattr(values, "to_frame") and (column_named(str(values.name)) == FEATURES or named_levels(values)):
+        values = values.to_frame()
     if hasattr(values, "columns") and hasattr(values, "itertuples"):
         frame = with_named_index(values)
         return picked(name, list(frame.columns), [list(row) for row in frame.itertuples(index=False)], columns, needed,
@@ -33,9 +35,14 @@ def items_in(name: str, values: Any, columns: Sequence[str], features: bool = Tr
 
 def with_named_index(frame: Any) -> Any:
     """The data frame with its index as a column, if it is named like one: lemmas are often the index."""
-    named = [each for each in frame.index.names if isinstance(each, str) and each not in frame.columns
-             and column_named(each) in (INPUT, FEATURES, OUTPUT)]
+    named = [each for each in named_levels(frame) if each not in frame.columns]
     return frame.reset_index(level=named) if named else frame
+
+
+def named_levels(values: Any) -> list[str]:
+    """The names in the index of a series or data frame that are names of columns."""
+    return [each for each in values.index.names if isinstance(each, str)
+            and column_named(each) in (INPUT, FEATURES, OUTPUT)]
 
 
 def picked(name: str, names: Sequence[Any], rows: Sequence[Sequence[Any]], columns: Sequence[str],
