@@ -165,7 +165,7 @@ def other_seeds(root: RunFolder, identity: dict[str, Any], seeds: Sequence[int])
     except (ValueError, KeyError, TypeError, AttributeError, InputError):
         different = "record"
     if different:
-        return (f"{root.path} holds the seeds of another training (its {different} differs: see "
+        return (f"{root.path} holds the seeds of another training ({different} changed: see "
                 f"{root.seeds_identity}); {what_to_do}")
     if not {*there} <= {*seeds}:
         missing = ", ".join(str(seed) for seed in there if seed not in seeds)
