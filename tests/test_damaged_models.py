@@ -3,6 +3,7 @@ import io
 import json
 import struct
 import zipfile
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -290,8 +291,12 @@ def outcomes_of_mutations(path, chance: Random, number: int, load, use) -> list:
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
 def test_no_mutation_of_a_model_leads_to_anything_but_an_error(path, seed):
-    save_model(path, random_model(samples=[Sample("walk", "V;PST", "walked"), Sample("ox", "N;PL", "oxen")]))
-    assert outcomes_of_mutations(path, Random(seed), 150, load_model, use_model).count("refused") > 75
+    samples = [Sample("walk", "V;PST", "walked"), Sample("ox", "N;PL", "oxen")]
+    model = random_model(samples=samples)
+    learnt = replace(model, vocabulary=model.vocabulary.with_expert(all_prefixes=True, learns=True, samples=samples))
+    for each in (model, learnt):
+        save_model(path, each)
+        assert outcomes_of_mutations(path, Random(seed), 150, load_model, use_model).count("refused") > 75
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@ import io
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from il_morph.model.architecture import Architecture
 from il_morph.model.archive import archive_bytes
 from il_morph.model.modelfile import VERSION, Model, load_model, save_model
 from il_morph.model.predictor import Predictor
-from tests.random_models import SETTINGS, random_model
+from il_morph.transitions.stochastic_edits import StochasticEdits
+from tests.random_models import SETTINGS, TAGGED, random_model
 
 
 @pytest.fixture
@@ -240,3 +242,47 @@ def test_too_little_memory_for_an_archive_is_too_little_memory(monkeypatch):
     monkeypatch.setattr("il_morph.model.archive.add_member", full)
     with pytest.raises(MemoryError):
         archive_bytes({}, {})
+
+
+# Learnt costs
+
+def learnt_model():
+    model = random_model(transducer="substitute")
+    return replace(model, vocabulary=model.vocabulary.with_expert(True, True, TAGGED))
+
+
+def test_learnt_costs_are_no_part_of_the_header(tmp_path):
+    """The costs of 1,000 × 1,000 edits would be too long for it."""
+    letters = [chr(0x4e00 + number) for number in range(1000)]
+    model = learnt_model()
+    model.vocabulary.learnt_costs = StochasticEdits.uniform(letters, letters)
+    save_model(tmp_path / "f.model", model)
+    assert load_model(tmp_path / "f.model").vocabulary.as_dict() == model.vocabulary.as_dict()
+
+
+def test_learnt_costs_in_the_header_of_older_files_are_read(path):
+    model = learnt_model()
+    save_model(path, model)
+    rewrite(path, **{"log_probabilities.npy": None}, **header(path, vocabulary=model.vocabulary.as_dict()))
+    assert load_model(path).vocabulary.as_dict() == model.vocabulary.as_dict()
+
+
+@pytest.mark.parametrize("damage", [
+    lambda row: None, lambda row: row[1:], lambda row: row[None], lambda row: row.astype(np.float32),
+    lambda row: row.astype(int), lambda row: -row, lambda row: row * np.nan, lambda row: row * np.inf,
+], ids=["missing", "short", "two dimensions", "float32", "integers", "positive", "no numbers", "infinite"])
+def test_damaged_learnt_costs_are_refused(path, damage):
+    model = learnt_model()
+    save_model(path, model)
+    array = damage(model.vocabulary.learnt_costs.log_probabilities)
+    rewrite(path, **{"log_probabilities.npy": None if array is None else npy(array)})
+    with pytest.raises(InputError, match="not a whole il-morph model.*its learnt costs are not"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("expert", [None, {"expert": {"all_prefixes": True, "costs": None}}, {"expert": []}])
+def test_learnt_costs_that_the_header_does_not_name_are_refused(path, expert):
+    rewrite(path, **{"log_probabilities.npy": npy(np.full(3, -1.0))},
+            **header(path, vocabulary={**random_model().vocabulary.as_dict(), **(expert or {})}))
+    with pytest.raises(InputError, match="not a whole il-morph model"):
+        load_model(path)

@@ -16,8 +16,9 @@ A model of a treebank, or with a lexicon, has version 3: its format is `conllu:T
 A model of `--transducer=substitute`, `--unicode=nfd-nfc`, `--boundary`, `--il-prefixes=all` or `--il-costs=learnt` has
 version 3. A boundary is part of `settings`, and also one of the `symbols` if it has several characters.
 With either of the last two flags, `vocabulary` has `expert`: {"all_prefixes": true or false, "costs": null or
-{"inputs": […], "outputs": […], "log_probabilities": […]}}. The log probabilities are, in this order, those of the
-substitutions (row by row, one row for each input), the deletions, the insertions and the stop.
+{"inputs": […], "outputs": […]}}. The log probabilities of the edits are a float64 array, log_probabilities.npy: the
+substitutions (row by row, one row for each input), the deletions, the insertions and the stop. The first files with
+learnt costs have them in the header, as a list beside "inputs" and "outputs".
 `training` records how the model was trained and is not needed to use it. The names and shapes of the weights, and what
 the columns of their matrices read, are defined by the architecture that `settings` names: see
 il_morph/model/architectures.py.
@@ -55,6 +56,7 @@ from il_morph.transitions.systems import SubstitutionSystem
 
 FORMAT, VERSION = "il-morph model", 3
 LEXICON = "lexicon.tsv"
+LOG_PROBABILITIES = "log_probabilities"  # of the learnt costs
 
 
 @dataclass
@@ -69,11 +71,14 @@ class Model:
 
 def save_model(path: PathLike, model: Model) -> None:
     """Write a model file; the same model gives the same bytes."""
+    vocabulary = model.vocabulary.as_dict()
     header = {"format": FORMAT, "version": version_of(model), "settings": model.vocabulary.settings.as_dict(),
-              "vocabulary": model.vocabulary.as_dict(), "training": model.training}
-    weights = {name: np.asarray(weight, dtype=np.float32) for name, weight in model.weights.items()}
+              "vocabulary": vocabulary, "training": model.training}
+    arrays = {name: np.asarray(weight, dtype=np.float32) for name, weight in model.weights.items()}
+    if model.vocabulary.learnt_costs is not None:
+        arrays[LOG_PROBABILITIES] = np.array(vocabulary["expert"]["costs"].pop(LOG_PROBABILITIES))
     texts = {} if model.lexicon is None else {LEXICON: model.lexicon.as_text()}
-    write_atomically(path, archive_bytes(header, weights, texts))
+    write_atomically(path, archive_bytes(header, arrays, texts))
 
 
 def version_of(model: Model) -> int:
@@ -124,6 +129,8 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
         raise InputError(f"{path} was written by a newer il-morph (model version {header['version']}, "
                          f"this program reads up to {VERSION}): upgrade il-morph")
     settings = ModelSettings.from_dict(header["settings"])
+    if f"{LOG_PROBABILITIES}.npy" in archive.namelist():
+        header["vocabulary"]["expert"]["costs"][LOG_PROBABILITIES] = read_array(archive, LOG_PROBABILITIES)
     vocabulary = Vocabulary.from_dict(header["vocabulary"], settings)
     training = header.get("training", {})
     if not isinstance(training, dict):
@@ -134,7 +141,8 @@ def read_archive(archive: zipfile.ZipFile, path: PathLike) -> Model:
 
 def read_weights(archive: zipfile.ZipFile, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """The weights of an architecture; raise an error if weights are missing or the archive has any other members."""
-    unknown = sorted({*archive.namelist()} - {HEADER, LEXICON} - {f"{name}.npy" for name in shapes})
+    unknown = sorted({*archive.namelist()} - {HEADER, LEXICON, f"{LOG_PROBABILITIES}.npy"}
+                     - {f"{name}.npy" for name in shapes})
     if unknown:
         raise ValueError(f"{shortened(unknown[0])} does not belong in it")
     missing = sorted({f"{name}.npy" for name in shapes} - {*archive.namelist()})

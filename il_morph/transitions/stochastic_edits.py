@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import isfinite
 from typing import Callable
 
 import numpy as np
@@ -125,16 +124,16 @@ class StochasticEdits:
         """Read the values of a model file. Raise a ValueError if no training could have produced them."""
         if not isinstance(values, dict) or {*values} != {"inputs", "outputs", "log_probabilities"}:
             raise ValueError("its learnt costs are not inputs, outputs and log_probabilities")
-        inputs, outputs, numbers = (values[name] for name in ("inputs", "outputs", "log_probabilities"))
+        inputs, outputs, numbers = values["inputs"], values["outputs"], np.asarray(values["log_probabilities"])
         for side in (inputs, outputs):
             if (not isinstance(side, list) or not all(isinstance(each, str) and len(each) == 1 for each in side)
                     or len({*side}) < len(side)):
                 raise ValueError("the symbols of its learnt costs are no list of different characters")
         n, m = len(inputs), len(outputs)
-        if (not isinstance(numbers, list) or len(numbers) != n * m + n + m + 1
-                or not all(type(each) is float and isfinite(each) and each <= 0 for each in numbers)):
+        if (numbers.shape != (n * m + n + m + 1,) or numbers.dtype != np.float64
+                or not (np.isfinite(numbers) & (numbers <= 0)).all()):
             raise ValueError(f"its learnt costs are not {n * m + n + m + 1} log probabilities")
-        return cls(inputs, outputs, *split(np.array(numbers), n, m))
+        return cls(inputs, outputs, *split(numbers, n, m))
 
 
 @dataclass
