@@ -21,6 +21,7 @@ from il_morph.training.imitation import ImitationLearning, model_rollin_probabil
 from il_morph.training.loop import TrainingLoop
 from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
 from il_morph.transitions.actions import AT_END, BEFORE_END, COPY, DELETE, END, MAX_ACTIONS
+from il_morph.transitions.expert import BETA
 from tests.dynet_models import fresh_network, learner_of, loss_of, run
 from tests.random_models import TAGGED, small_settings
 
@@ -394,6 +395,9 @@ class Kept:
     def step_loss(self, state, loss):
         self.left.append(loss)
 
+    def regression_loss(self, state, support, targets):
+        self.left.append(targets)
+
 
 def drawn(*numbers):
     """A source of these random numbers."""
@@ -462,6 +466,18 @@ def test_regrets_where_the_target_is_complete_and_input_is_left():
         assert loss.margins[free] == 0 and support[free]
         assert set(loss.margins[support & (np.arange(len(support)) != free)]) == {5.0}
         assert support.sum() == objective.table.valid[BEFORE_END].sum() + size
+
+
+@pytest.mark.parametrize("loss", ["softmax-margin", "mse"])
+def test_with_learnt_costs_no_action_that_leads_to_the_target_is_worse_than_one_that_leads_away(loss):
+    vocabulary = network_of().vocabulary.with_expert(all_prefixes=False, learns=True, samples=TAGGED)
+    objective = ImitationLearning(vocabulary, TrainingSettings(il_loss=loss), Random(1))
+    decoder = Kept(vocabulary.instance(TIED))
+    objective.leave_loss(decoder, None, {COPY: 10.0, DELETE: 12.0, vocabulary.actions["a"]: 145.0}, BEFORE_END)
+    (left,) = decoder.left
+    regrets = left.margins if loss == "softmax-margin" else -BETA * left
+    assert (regrets[COPY], regrets[DELETE]) == (0, 2)
+    assert regrets[vocabulary.actions["a"]] == regrets[vocabulary.actions["w"]] == BETA
 
 
 # The expert and dropout

@@ -18,6 +18,7 @@ from il_morph.training.rollouts import Configuration, RollOuts, edits_of_actions
 from il_morph.training.sampling import draw, stream_of_sample
 from il_morph.transitions.actions import AT_END, BEFORE_END, BEFORE_END_OR_END, END, HEAD, MAX_ACTIONS, NOTHING
 from il_morph.transitions.expert import (
+    BETA,
     Expert,
     LengthTargetTracker,
     ProgramTargetTracker,
@@ -141,7 +142,7 @@ class ImitationLearning:
         elif self.settings.il_loss == "softmax-margin":
             decoder.step_loss(state, StepLoss(optimal, *self._margins(costs, support)))
         else:
-            regret = regrets(costs, self.table.valid[support])
+            regret = self._regrets(costs, support)
             decoder.regression_loss(state, support, -regret / (regret.max() or 1.0))
         return optimal
 
@@ -154,4 +155,10 @@ class ImitationLearning:
         complete = all(self.table.rows[action].writes == NOTHING for action in costs)
         if self.program and complete and support == BEFORE_END:
             return BEFORE_END_OR_END, regrets({END: 0.0}, self.table.valid[BEFORE_END_OR_END])
-        return support, regrets(costs, self.table.valid[support])
+        return support, self._regrets(costs, support)
+
+    def _regrets(self, costs: dict[int, float], support: int) -> np.ndarray:
+        """The regret of each action. Learnt costs have a scale of their own: none of their regrets is above BETA, which
+        is that of an action that leads away from the target."""
+        found = regrets(costs, self.table.valid[support])
+        return found if self.vocabulary.learnt_costs is None else np.minimum(found, BETA)
