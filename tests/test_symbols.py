@@ -283,6 +283,37 @@ def test_models_with_their_symbols_in_another_order_answer_together():
         assert ours.total == pytest.approx(theirs.total) and ours.actions == theirs.actions
 
 
+def test_models_that_read_different_symbols_answer_together_and_can_be_copied():
+    settings = {"input_separator": " ", "output_separator": "", "param_tying": False}
+    inputs = ["aa bb", "bb cc", "aa cc"]
+    members = [Predictor(phoneme_model(seed, [Sample(each, "", "pq")], **settings)) for seed, each in enumerate(inputs)]
+    for predictor in (AveragingPredictor(members), VotingPredictor(members)):
+        assert pickle.loads(pickle.dumps(predictor)).predict(inputs) == predictor.predict(inputs)
+
+
+def costs_of(vocabulary, text: str) -> list:
+    """The costs of the expert for this input and the output pq."""
+    return vocabulary.expert(vocabulary.instance(Sample(text, "", "pq")).sample).costs
+
+
+@pytest.mark.parametrize("trained_on", [["aa", "bb", "cc", "dd"], ["aa", "dd"]])
+def test_learnt_costs_keep_symbols_that_the_network_does_not_know(trained_on):
+    """A training that goes on with other data learns costs of symbols that are not in the indices."""
+    outputs, texts = {"aa": "p", "bb": "q", "cc": "", "dd": "pq"}, ["cc dd", "dd cc", "ee dd", "aa cc"]
+    vocabulary = phoneme_model(samples=[Sample("aa bb", "", "pq")], input_separator=" ", output_separator="").vocabulary
+    samples = [Sample(f"{each} {other}", "", outputs[each] + outputs[other])
+               for each in trained_on for other in trained_on]
+    for more in ([Sample("cc ff", "", "p")], samples):  # the second training does not show what the first one did
+        vocabulary.symbols = vocabulary.symbols.covering(more)
+        vocabulary = vocabulary.with_expert(all_prefixes=False, learns=True, samples=more)
+    expected = [costs_of(vocabulary, text) for text in texts]
+    loaded = Vocabulary.from_dict(vocabulary.as_dict(), vocabulary.settings)
+    assert "dd" in loaded.symbols.listed and "ff" not in loaded.symbols.listed
+    other = loaded.recoded(Symbols(loaded.settings.separators, ("ee", *reversed(loaded.symbols.listed))))
+    for copy in (loaded, other, Vocabulary.from_dict(other.as_dict(), other.settings)):
+        assert [costs_of(copy, text) for text in texts] == expected
+
+
 def recoded(predictor: Predictor) -> Predictor:
     """The same model, whose symbols have other characters."""
     model, symbols = predictor.model, predictor.vocabulary.symbols
@@ -349,7 +380,7 @@ def test_files_of_models_without_separators_are_as_in_version_2(tmp_path):
 @pytest.mark.parametrize("symbols, message", [
     (None, "vocabulary is not that of its settings"), ("t͡ʃ", "no list of symbols"), ([1], "no list of symbols"),
     (["x", "y"], "no list of symbols of several characters"), (["t͡ʃ", "t͡ʃ"], "symbols are not all different"),
-    (["t͡ʃ"], "symbols are not those of its characters and actions"), (["a\tb"], "a line feed, a tab"),
+    (["t͡ʃ"], "symbols are not those of its characters, actions and learnt costs"), (["a\tb"], "a line feed, a tab"),
     (["\ue000a"], "characters among them that no data may have"), (["⟫a"], "that no data may have"),
 ])
 def test_damaged_symbols_are_found_out(path, symbols, message):

@@ -10,8 +10,9 @@
 bundles of the training data with their counts: [["V;PST", 12], …] (files of version 1.0 have none).
 A model with separators, for symbols of several characters, has version 2, so that il-morph 2.0 refuses it:
 its `settings` have `input_separator` or `output_separator` (those of other models have neither), and `vocabulary` has
-`symbols`, the list of its symbols of several characters: ["t͡ʃ", "aː"]. In characters and actions, the n-th of these
-symbols is the n-th private-use character, counted from U+E000 to U+F8FF, U+F0000 to U+FFFFD and U+100000 to U+10FFFD.
+`symbols`, the list of its symbols of several characters: ["t͡ʃ", "aː"]. In characters, actions and learnt costs, the
+n-th of these symbols is the n-th private-use character, counted from U+E000 to U+F8FF, U+F0000 to U+FFFFD and U+100000
+to U+10FFFD.
 A model of a treebank, or with a lexicon, has version 3: its format is `conllu:TASK:FEATURES`.
 A model of `--transducer=substitute`, `--unicode=nfd-nfc`, `--boundary`, `--il-prefixes=all` or `--il-costs=learnt` has
 version 3. A boundary is part of `settings`, and also one of the `symbols` if it has several characters.

@@ -216,22 +216,24 @@ class Vocabulary:
         return counts
 
     def as_dict(self) -> dict:
-        """The values stored in the model file."""
-        indices = {"characters": self.characters, "actions": self.actions, "features": self.features,
-                   "pos": self.pos, "attributes": self.attributes}
+        """The values stored in the model file: only the symbols that the model knows, numbered without gaps."""
+        own = self.recoded(replace(self.symbols, listed=self._own_symbols()))
+        indices = {"characters": own.characters, "actions": own.actions, "features": own.features,
+                   "pos": own.pos, "attributes": own.attributes}
         lists = {name: index.symbols for name, index in indices.items() if index is not None}
-        symbols = {"symbols": self._own_symbols()} if self.settings.separators else {}
-        bundles = [[tag, number] for tag, number in self.bundles.items()]
-        return {**lists, "bundles": bundles, **symbols, **({"expert": self._expert()} if self.has_own_expert else {})}
+        symbols = {"symbols": [*own.symbols.listed]} if own.settings.separators else {}
+        bundles = [[tag, number] for tag, number in own.bundles.items()]
+        return {**lists, "bundles": bundles, **symbols, **({"expert": own._expert()} if own.has_own_expert else {})}
 
     def _expert(self) -> dict:
         costs = self.learnt_costs
         return {"all_prefixes": self.all_prefixes, "costs": None if costs is None else costs.as_dict()}
 
-    def _own_symbols(self) -> list[str]:
-        """The symbols of several characters that the model knows. Symbols added later may have characters, too."""
-        return [symbol for symbol, character in self.symbols.characters.items()
-                if character in self.characters or character in self.actions]
+    def _own_symbols(self) -> tuple[str, ...]:
+        """The symbols of several characters that the network or the learnt costs know. Symbols added later may have
+        characters, too."""
+        used = private_characters(self.characters, self.actions, self.learnt_costs)
+        return tuple(symbol for symbol, character in self.symbols.characters.items() if character in used)
 
     def recoded(self, symbols: Symbols) -> Vocabulary:
         """The same vocabulary, recoded with the characters that stand for these symbols."""
@@ -261,9 +263,10 @@ class Vocabulary:
         attributes = checked_index(lists, "attributes", []) if settings.avm_feat_format else None
         if attributes is not None and {*attributes.symbols} != {*map(attribute, features.symbols[1:])}:
             raise ValueError("its attributes are not those of its features")
+        all_prefixes, costs = checked_expert(lists.get("expert", {"all_prefixes": False, "costs": None}))
+        symbols = checked_symbols(lists.get("symbols", []), settings, private_characters(characters, actions, costs))
         return cls(settings, characters, actions, features, pos, attributes, counted_bundles(lists.get("bundles", [])),
-                   checked_symbols(lists.get("symbols", []), settings, characters, actions),
-                   *checked_expert(lists.get("expert", {"all_prefixes": False, "costs": None})))
+                   symbols, all_prefixes, costs)
 
 
 def check_names(lists: dict, settings: ModelSettings) -> None:
@@ -308,9 +311,15 @@ def counted_bundles(pairs: Sequence) -> dict[str, int]:
     return bundles
 
 
-def checked_symbols(listed: Sequence, settings: ModelSettings, *indices: Index) -> Symbols:
-    """The symbols of several characters in a model file. Private-use characters in its indices stand for these symbols.
-    """
+def private_characters(characters: Index, actions: Index, costs: Optional[StochasticEdits]) -> set[str]:
+    """The private-use characters that a model uses."""
+    learnt = [] if costs is None else costs.inputs + costs.outputs
+    return {symbol[-1] for symbol in (*characters.symbols, *actions.symbols, *learnt)
+            if PRIVATE_USE.fullmatch(symbol[-1:])}
+
+
+def checked_symbols(listed: Sequence, settings: ModelSettings, used: set[str]) -> Symbols:
+    """The symbols of several characters in a model file, for which the private-use characters stand that it uses."""
     if not settings.separators:
         return PLAIN
     if not isinstance(listed, list) or not all(isinstance(symbol, str) and len(symbol) > 1 for symbol in listed):
@@ -321,9 +330,8 @@ def checked_symbols(listed: Sequence, settings: ModelSettings, *indices: Index) 
     if any(PRIVATE_USE.search(symbol) or any(each in symbol for each in RESERVED) for symbol in listed):
         raise ValueError("its symbols have characters among them that no data may have")
     symbols = Symbols(settings.separators, tuple(listed))
-    used = {symbol[-1] for index in indices for symbol in index.symbols if PRIVATE_USE.fullmatch(symbol[-1:])}
     if used != {*symbols.symbols}:
-        raise ValueError("its symbols are not those of its characters and actions")
+        raise ValueError("its symbols are not those of its characters, actions and learnt costs")
     return symbols
 
 
