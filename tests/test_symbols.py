@@ -291,6 +291,14 @@ def test_models_that_read_different_symbols_answer_together_and_can_be_copied():
         assert pickle.loads(pickle.dumps(predictor)).predict(inputs) == predictor.predict(inputs)
 
 
+def test_the_symbols_that_keep_models_from_a_mean_are_shown_as_in_files():
+    """Each symbol comes once, though it has two actions: INSERT and SUBSTITUTE."""
+    members = [Predictor(phoneme_model(samples=PHONEMES[:number], transducer="substitute", param_tying=False), name)
+               for name, number in (("one", 1), ("two", 2))]
+    with pytest.raises(InputError, match=r"\(only one of one and two can insert aː, e, p\)"):
+        AveragingPredictor(members)
+
+
 def costs_of(vocabulary, text: str) -> list:
     """The costs of the expert for this input and the output pq."""
     return vocabulary.expert(vocabulary.instance(Sample(text, "", "pq")).sample).costs

@@ -177,10 +177,10 @@ def refuse_different_actions(members: Sequence[Predictor]) -> None:
         architecture = first.vocabulary.settings.architecture
         raise unaveraged(f"--architecture={architecture} weighs whole paths through a lattice")
     for other in members[1:]:
-        different = sorted({*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols})
+        different = {*first.vocabulary.actions.symbols} ^ {*other.vocabulary.actions.symbols}
         if different:
-            raise unaveraged(f"only one of {first.name} and {other.name} can insert "
-                             f"{examples(list(map(first.vocabulary.symbols.symbol, different)))}")
+            written = {first.vocabulary.symbols.symbol(action[-1:]) for action in different}
+            raise unaveraged(f"only one of {first.name} and {other.name} can insert {examples(sorted(written))}")
 
 
 def unaveraged(reason: str) -> InputError:
