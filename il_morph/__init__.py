@@ -179,35 +179,42 @@ def predict_conllu(model: AnyPredictor, content: str, lexicon: Optional[str] = N
 
 
 def evaluate(gold: Union[PathLike, Iterable[Any]], predictions: Union[PathLike, Sequence[str]],
-             columns: Optional[str] = None, output_separator: str = "", boundary: str = "") -> Scores:
+             columns: Optional[str] = None, output_separator: str = "", boundary: str = "",
+             unicode: str = "as-is") -> Scores:
     """Score predictions against gold data, line by line: accuracy in percent, mean Levenshtein distance and so on.
 
     Both are files or lists of outputs; gold data may also be a table, or a list of triples (input, features, output).
     `columns`, as in `"input,features,output"`, names the columns of a file if they are not recognised. With
     `output_separator=" "` distances count the symbols between separators, and the scores include word and symbol error
     rates. With `boundary=" @@"` they include precision, recall and F1 of the segments between boundaries.
+    `unicode` ("nfc", "nfd", or "nfd-nfc" for inputs and outputs) is the form to compare in.
     """
     from il_morph.data.formats import ReadOptions, read_data
     from il_morph.data.read_options import named_columns, symbol_separators
+    from il_morph.data.spelling import FORMS
     from il_morph.errors import InputError
-    from il_morph.evaluation.entries import gold_entries, listed_gold, read_predictions, with_outputs
+    from il_morph.evaluation.entries import gold_entries, listed_gold, read_predictions, warn_of_spelling, with_outputs
     from il_morph.evaluation.scores import evaluate as score
     from il_morph.runs.python import messages_in_python
-    from il_morph.values import path_of, text
+    from il_morph.values import choice, path_of, text
 
-    with messages_in_python({"columns", "output_separator", "boundary"}):
+    with messages_in_python({"columns", "output_separator", "boundary", "unicode"}):
         separators = symbol_separators(output=text("output_separator", output_separator),
                                        boundary=text("boundary", boundary))
-        options = ReadOptions(columns=named_columns(columns), separators=separators)
+        options = ReadOptions(columns=named_columns(columns), separators=separators,
+                              unicode=choice("unicode", unicode, FORMS))
         if isinstance(gold, (str, os.PathLike)) or not hasattr(gold, "__iter__"):
             data = read_data(path_of("gold", gold), options, need_output=True)
             golds, fmt = gold_entries(data), data.format
         else:
-            golds, fmt = listed_gold(gold, separators)
-    if not isinstance(predictions, (str, os.PathLike)):
-        return score(golds, with_outputs(golds, predictions, separators), fmt, separators)
-    if not any(entry.input for entry in golds):
-        raise InputError("the gold data is a list of outputs, and nothing says that the lines of the file "
-                         f"{predictions} are about the same inputs: give lists on both sides, or gold data with inputs")
-    return score(golds, read_predictions(path_of("predictions", predictions), fmt, separators=separators), fmt,
-                 separators)
+            golds, fmt = listed_gold(gold, separators, unicode)
+        if not isinstance(predictions, (str, os.PathLike)):
+            found = with_outputs(golds, predictions, unicode)
+        elif any(entry.input for entry in golds):
+            found = read_predictions(path_of("predictions", predictions), fmt, unicode, separators)
+        else:
+            raise InputError("the gold data is a list of outputs, and nothing says that the lines of the file "
+                             f"{predictions} are about the same inputs: give lists on both sides, or gold data with "
+                             "inputs")
+        warn_of_spelling(golds, found)
+        return score(golds, found, fmt, separators)

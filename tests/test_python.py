@@ -182,6 +182,22 @@ def test_evaluate_takes_a_file_or_a_list_of_outputs(data):
         il_morph.evaluate(data("dev"), right, columns="input,features")
 
 
+def test_evaluate_compares_in_a_unicode_form(tmp_path, caplog):
+    gold, predictions = tmp_path / "gold", tmp_path / "predictions"
+    gold.write_text("e\u0301t\te\u0301 t\n", encoding="utf-8")
+    predictions.write_text("e\u0301t\t\u00e9 t\n", encoding="utf-8")
+    listed = [("e\u0301t", "", "e\u0301 t")], ["\u00e9 t"]
+    for sides in ((gold, predictions), listed, (gold, listed[1])):
+        assert il_morph.evaluate(*sides).accuracy == 0 and "unicode" in caplog.text
+        assert il_morph.evaluate(*sides, unicode="nfd-nfc").accuracy == 100
+        caplog.clear()
+    predictions.write_text("\u00e9t\t\u00e9 t\n", encoding="utf-8")
+    with pytest.raises(il_morph.InputError, match='compare them with unicode="nfc"'):
+        il_morph.evaluate(gold, predictions)
+    with pytest.raises(il_morph.InputError, match="unicode takes one of as-is, nfc, nfd, nfd-nfc"):
+        il_morph.evaluate(gold, predictions, unicode="utf-8")
+
+
 # What goes in, and what comes out
 
 @pytest.fixture

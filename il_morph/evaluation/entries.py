@@ -76,7 +76,7 @@ def gold_entries(data: Data) -> list[Entry]:
             for index, sample in enumerate(data.samples)]
 
 
-def listed_gold(values: Any, separators: Separators) -> tuple[list[Entry], DataFormat]:
+def listed_gold(values: Any, separators: Separators, unicode: str = AS_IS) -> tuple[list[Entry], DataFormat]:
     """Gold data from a list or a table in Python: outputs alone, or with inputs and features."""
     items = [("", "", item) if isinstance(item, str) else item
              for item in items_in("gold", values, (INPUT, FEATURES, OUTPUT), features=False)]
@@ -86,7 +86,9 @@ def listed_gold(values: Any, separators: Separators) -> tuple[list[Entry], DataF
         if not isinstance(item, (tuple, list)) or len(item) != 3 or not all(isinstance(part, str) for part in item):
             raise InputError(f"gold takes a path, or a list of outputs or of triples (input, features, output), not "
                              f"{item!r}")
-    entries = [Entry("gold", number, item[0], item[1], (item[2],)) for number, item in enumerate(items, start=1)]
+    samples = [normalised(Sample(*item), unicode) for item in items]
+    entries = [Entry("gold", number, sample.input, sample.tag, (sample.target,))
+               for number, sample in enumerate(samples, start=1)]
     if entries[0].input and kind_of(entry.outputs[0] for entry in entries).name == TAGS:
         raise InputError(f"gold: the outputs look like features ({entries[0].outputs[0]!r}): give triples (input, "
                          "features, output)")
@@ -99,15 +101,15 @@ def listed_gold(values: Any, separators: Separators) -> tuple[list[Entry], DataF
                                                                       entries[0].tag, "gold"))
 
 
-def with_outputs(golds: Sequence[Entry], predictions: Any, separators: Separators) -> list[Entry]:
+def with_outputs(golds: Sequence[Entry], predictions: Any, unicode: str = AS_IS) -> list[Entry]:
     """Predictions for gold data, from a list of outputs in Python."""
     outputs = [text("an item of predictions", output) for output in items_of("predictions", predictions)]
     if len(outputs) != len(golds):
         raise InputError(f"{len(outputs)} outputs for the {len(golds)} line{'s' * (len(golds) > 1)} of "
                          f"{golds[0].file}: give one for each")
-    for entry, output in zip(golds, outputs):
-        separators.check(Sample(entry.input, entry.tag, output), f"the output for {entry.where}")
-    return [replace(entry, outputs=(output,)) for entry, output in zip(golds, outputs)]
+    found = [normalised(Sample(entry.input, entry.tag, output), unicode).target
+             for entry, output in zip(golds, outputs)]
+    return [replace(entry, file="predictions", outputs=(output,)) for entry, output in zip(golds, found)]
 
 
 def read_predictions(path: PathLike, fmt: DataFormat, unicode: str = AS_IS,
@@ -152,7 +154,7 @@ def prediction_entries(rows: FileRows, fmt: DataFormat, unicode: str = AS_IS,
         samples.append(normalised(fmt.sample(fields[:-2] if n_best else fields, where), unicode))
         separators.check(replace(samples[-1], output=None), where)
         ranks.append(_rank(fields, where) if n_best else 1)
-    check_format(samples, fmt, rows.name)
+    check_format(samples, fmt, rows.name, separators)
     lines = [Entry(rows.name, number, sample.input, sample.tag, (sample.output or "",))
              for number, sample in enumerate(samples, start=rows.first_line)]
     return _group(lines, ranks, fmt)
