@@ -17,6 +17,7 @@ Options:
   --unicode=FORM        as-is, nfc, nfd or nfd-nfc: normalise the data, as in `il-morph train` (default as-is)
   --input-separator=X   the separator between the symbols of inputs, for example " " (default: none, characters)
   --output-separator=X  the separator between the symbols of outputs
+  --boundary=X          what stands between the segments of outputs, for example " @@": one symbol
   --format=NAME         text, with the real pair in brackets; or tsv: input, output, features, real input,
                         real output (default text)
 """
