@@ -242,7 +242,7 @@ def parse_data(data: bytes, name: str, options: ReadOptions = RECOGNISED, need_o
     refuse_other_header(rows, fmt)
     samples = samples_of(rows, fmt)
     try:
-        check_format(samples, fmt, name)
+        check_format(samples, fmt, name, options.separators)
     except WrongFormat as error:
         advice = advice_for(rows, fmt, options)
         if advice is None:
@@ -326,6 +326,7 @@ def advice_for(rows: FileRows, fmt: DataFormat, options: ReadOptions) -> Optiona
 
 def format_for(rows: FileRows, options: ReadOptions, need_output: bool) -> DataFormat:
     """The chosen, recognised or expected format."""
+    rows = replace(rows, rows=[[*map(options.separators.taken_out, row)] for row in rows.rows])
     if options.columns is not None:
         refuse_other_width(rows, options.columns, need_output)
         return format_with_columns(rows, options.columns, options)

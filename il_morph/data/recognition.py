@@ -21,6 +21,7 @@ from il_morph.data.dataformat import (
     format_of,
 )
 from il_morph.data.samples import Sample
+from il_morph.data.symbols import NO_SEPARATORS, Separators
 from il_morph.errors import InputError
 
 SEPARATORS = (";", ",", "|")
@@ -102,7 +103,7 @@ def are_attributes(filled: Sequence[str], separator: str) -> bool:
 def are_features(filled: Sequence[str], separator: str) -> bool:
     """Are these features? Features are repeated or in capitals; with few fields a semicolon is enough."""
     parts = [part for field in filled for part in field.split(separator)]
-    return separator == ";" and len(parts) < 20 or come_again(parts) or in_capitals(filled)
+    return separator == ";" and len(parts) < 20 and all(parts) or any(parts) and come_again(parts) or in_capitals(filled)
 
 
 def come_again(items: Sequence[str]) -> bool:
@@ -303,19 +304,20 @@ def outputs_look_like_symbols(samples: Sequence[Sample]) -> bool:
 
 # Checking
 
-def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str) -> None:
+def check_format(samples: Sequence[Sample], fmt: DataFormat, name: str,
+                 separators: Separators = NO_SEPARATORS) -> None:
     """Refuse data that is clearly not in the format it is read in."""
-    right = _format_seen(samples, fmt)
+    right = _format_seen(samples, fmt, separators)
     if right is not None:
         raise WrongFormat(name, fmt, right)
     if fmt.separator is None and kind_of(sample.tag for sample in samples).name == TAGS:
         log.warning("%s: the second column looks like features; %s ignores it", name, fmt.flag)
 
 
-def _format_seen(samples: Sequence[Sample], fmt: DataFormat) -> Optional[DataFormat]:
+def _format_seen(samples: Sequence[Sample], fmt: DataFormat, separators: Separators) -> Optional[DataFormat]:
     """The format that most lines suggest, if it is not `fmt`."""
     tags = [sample.tag for sample in samples]
-    outputs = [sample.output for sample in samples if sample.output]
+    outputs = [separators.taken_out(sample.output) for sample in samples if sample.output]
     if fmt.separator is not None and _in_place(fmt, tags):
         return None
     suspects = outputs if outputs or fmt.separator is None else tags

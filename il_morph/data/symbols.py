@@ -20,6 +20,7 @@ from il_morph.errors import InputError
 
 PRIVATE_RANGES = (range(0xE000, 0xF900), range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
 PRIVATE_USE = re.compile("[{}]".format("".join(f"{chr(each[0])}-{chr(each[-1])}" for each in PRIVATE_RANGES)))
+FEATURE_SIGNS = {*";,|="}
 MOST = sum(map(len, PRIVATE_RANGES))  # symbols of several characters
 
 
@@ -46,6 +47,13 @@ class Separators:
         first, *others = text.split(self.boundary)
         return [*first, *(symbol for segment in others for symbol in (self.boundary, *segment))]
 
+    def taken_out(self, text: str) -> str:
+        """The text without separators that look like separators of features or columns, so as to recognise columns."""
+        for separator in (self.input, self.output, self.boundary):
+            if not FEATURE_SIGNS.isdisjoint(separator):
+                text = text.replace(separator, "")
+        return text
+
     def as_output(self, text: str) -> str:
         """The output that copies an input symbol by symbol."""
         return self.output.join(writable(self.inputs(text), self.output))
@@ -68,14 +76,21 @@ class Separators:
                 *[f'"{self.boundary}" in outputs is a boundary'] * bool(self.boundary)]
 
     def warnings(self, samples: Iterable[Sample]) -> list[str]:
-        """Warn of a separator or a boundary that no output has: it is probably the wrong one."""
-        mark = self.output or self.boundary
-        outputs = [sample.output for sample in samples if sample.output] if mark else []
-        if any(mark in output for output in outputs) or not any(len(output) > 1 for output in outputs):
-            return []
-        name, reading = (("output-separator", "each is one symbol") if self.output
-                         else ("boundary", "each is one segment"))
-        return [f'no output has the {name.replace("-", " ")} "{mark}": {reading}; --{name}="" reads them without it']
+        """Warn of a separator or a boundary that no text has: it is probably the wrong one. Warn of empty segments."""
+        samples = list(samples) if self else []
+        inputs, outputs = [sample.input for sample in samples], [sample.output or "" for sample in samples]
+        found = [f'no {name} has the {flag.replace("-", " ")} "{mark}": {reading}; --{flag}="" reads them without it'
+                 for name, texts, flag, mark, reading in (
+                     ("input", inputs, "input-separator", self.input, "each is one symbol"),
+                     ("output", outputs, "output-separator", self.output, "each is one symbol"),
+                     ("output", outputs, "boundary", self.boundary, "each is one segment"))
+                 if mark and not any(mark in text for text in texts) and any(len(text) > 1 for text in texts)]
+        empty = [text for text in outputs if text and not all(text.split(self.boundary))] if self.boundary else []
+        if empty:
+            have = "1 output has" if len(empty) == 1 else f"{len(empty):,} outputs have"
+            found.append(f"{have} an empty segment, which counts as one ({empty[0]!r}): the boundary comes first, last "
+                         "or twice in a row")
+        return found
 
 
 NO_SEPARATORS = Separators()
