@@ -103,7 +103,9 @@ def are_attributes(filled: Sequence[str], separator: str) -> bool:
 def are_features(filled: Sequence[str], separator: str) -> bool:
     """Are these features? Features are repeated or in capitals; with few fields a semicolon is enough."""
     parts = [part for field in filled for part in field.split(separator)]
-    return separator == ";" and len(parts) < 20 and all(parts) or any(parts) and come_again(parts) or in_capitals(filled)
+    if separator == ";" and len(parts) < 20 and all(parts):
+        return True
+    return any(parts) and come_again(parts) or in_capitals(filled)
 
 
 def come_again(items: Sequence[str]) -> bool:
