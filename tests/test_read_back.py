@@ -38,6 +38,7 @@ def test_double_line_ends_and_byte_order_marks_are_refused(models, tmp_path, cap
 @settings(max_examples=100)
 @example(lines=[("walk", "walked", "V;PST")], start="\ufeff", end="\r\n")
 @example(lines=[(";", ",", "V;PST")], start="", end="\n")
+@example(lines=[(";;;", ";", "V;PST")], start="", end="\n")
 @given(lines=LINES, start=STARTS, end=ENDS)
 def test_what_predict_writes_evaluate_reads(models, tmp_path_factory, kind, lines, start, end):
     folder = tmp_path_factory.mktemp("read", numbered=True)

@@ -322,6 +322,8 @@ def _format_seen(samples: Sequence[Sample], fmt: DataFormat, separators: Separat
     outputs = [separators.taken_out(sample.output) for sample in samples if sample.output]
     if fmt.separator is not None and _in_place(fmt, tags):
         return None
+    if fmt.separator is None and separators_of([sample.input for sample in samples]):
+        return None  # words with such characters have them in their outputs, too
     suspects = outputs if outputs or fmt.separator is None else tags
     if fmt.separator != "," and _are_2016_tags(suspects):
         return SIGMORPHON2016
