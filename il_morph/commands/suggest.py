@@ -10,7 +10,7 @@ feature) that training did not show with them. What is in the training, dev or t
 not asked again.
 
 The sheet has the columns of the training data, and an empty output. Fill it in, delete the lines that
-stay empty, and train on both:
+stay empty, and train on both (join the files in a spreadsheet if the training data is CSV):
 
   il-morph suggest results --output=sheet.tsv
   cat train.tsv sheet.tsv > more.tsv
