@@ -148,9 +148,10 @@ def feature_spelling(data: Data) -> Found:
 
 def feature_separators(data: Data) -> Found:
     """Bundles in which another character stands between known features."""
-    known = {feature for bundle in _bundles(data) if len(bundle) > 1 for feature in bundle}
-    for sign in OTHER_SIGNS - {data.format.separator}:
-        odd = [index for index, bundle in enumerate(_bundles(data)) if any(
+    bundles = _bundles(data)
+    known = {feature for bundle in bundles if len(bundle) > 1 for feature in bundle}
+    for sign in sorted(OTHER_SIGNS - {data.format.separator}):
+        odd = [index for index, bundle in enumerate(bundles) if any(
             sign in feature and known.issuperset(feature.split(sign)) for feature in bundle)]
         if odd:
             yield odd, f'"{sign}" separates features in {data.samples[odd[0]].tag}, elsewhere "{data.format.separator}"'
