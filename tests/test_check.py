@@ -228,6 +228,14 @@ def test_a_first_row_whose_features_alone_are_unknown_is_asked_about():
     refuse_other_data(parse_data(b"walk\tV;PST\nVerb\tAngabe\nsing\tV;PST\n", "file", options), predictor)
 
 
+@pytest.mark.parametrize("sign", [".", ",", " ", "+"])
+def test_features_with_another_separator_are_not_taken_for_another_column(sign):
+    predictor = Predictor(ending_model())
+    data = parse_data(f"walk\tV{sign}PST\nsing\tV{sign}PST\n".encode(), "file", ReadOptions(predictor.format))
+    with pytest.raises(InputError, match=f'separated by ";": write that instead of "[{sign}]"'):
+        refuse_other_data(data, predictor)
+
+
 def test_predict_of_a_word_points_to_explain(capsys, tmp_path):
     assert error_of(capsys, "predict", "results", "kitap", "N;SG;ACC") == (
         "cannot read kitap: No such file or directory; if it is a word, ask `il-morph explain results kitap "

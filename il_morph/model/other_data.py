@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import Optional
 
 from il_morph.data.formats import Data, Sample
+from il_morph.data.reading import OTHER_SEPARATORS
+from il_morph.data.recognition import SEPARATORS
 from il_morph.errors import InputError
 from il_morph.model.predictor import AnyPredictor
 from il_morph.model.vocabulary import Vocabulary
@@ -33,9 +35,17 @@ def refuse_other_data(data: Data, predictor: AnyPredictor, columns_named: bool =
     tags = {sample.tag for sample in data.samples}
     if len(data.samples) > 1 and not any(vocabulary.knows_some(tag) for vocabulary in vocabularies for tag in tags):
         raise InputError(f"{data.rows.where(0)}: the model knows no feature of any line ({data.samples[0].tag!r}); "
-                         f"{ADVICE}")
+                         f"{advice_on_separators(data.samples[0].tag, vocabularies[0]) or ADVICE}")
     if not columns_named:
         refuse_unknown_header(data, vocabularies)
+
+
+def advice_on_separators(tag: str, vocabulary: Vocabulary) -> Optional[str]:
+    """What to do about features that another character separates than in training."""
+    own = vocabulary.format.separator or ""
+    odd = next((sign for sign in (*SEPARATORS, *OTHER_SEPARATORS) if sign in tag
+                and vocabulary.knows_some(tag.replace(sign, own))), None)
+    return f'the model\'s features are separated by "{own}": write that instead of "{odd}"' if odd else None
 
 
 def first_number(words: Sequence[str]) -> Optional[int]:
