@@ -616,6 +616,15 @@ def test_jobs_at_a_time_and_threads(tmp_path):
     starts = [row for row in (tmp_path / "journal").read_text().splitlines() if row.startswith("start")]
     assert len(starts) == 3 and all(row.endswith("threads=1,1,1") for row in starts)
 
+    short = tmp_path / "short"
+    make_data("sigmorphon2016", short / "data")
+    assert run_script(short, "sigmorphon2016", *SELECTION, "--seeds=1,2,3", "--jobs=3", *SMALL).returncode == 0
+    at_work = 0
+    for row in (short / "journal").read_text().splitlines():
+        at_work += 1 if row.startswith("start") else -1
+        assert at_work <= 3 and (row.startswith("end") or row.endswith("threads=1,1,1"))
+    assert len(journal(short, "start")) == 6 and at_work == 0
+
 
 @pytest.mark.slow
 def test_a_failing_job_is_told_and_stops_nobody(tmp_path):
