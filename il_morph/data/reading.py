@@ -326,7 +326,8 @@ def advice_for(rows: FileRows, fmt: DataFormat, options: ReadOptions) -> Optiona
 
 def format_for(rows: FileRows, options: ReadOptions, need_output: bool) -> DataFormat:
     """The chosen, recognised or expected format."""
-    rows = replace(rows, rows=[[*map(options.separators.taken_out, row)] for row in rows.rows])
+    if options.separators:
+        rows = replace(rows, rows=[[*map(options.separators.taken_out, row)] for row in rows.rows])
     if options.columns is not None:
         refuse_other_width(rows, options.columns, need_output)
         return format_with_columns(rows, options.columns, options)
