@@ -68,6 +68,31 @@ def test_a_language_that_the_table_does_not_have_is_refused(sides, capsys):
     assert done.returncode and "'klingon' is no language of sigmorphon2016" in done.stderr
 
 
+def test_a_system_is_compared_with_another_one(sides, capsys):
+    """CA-R on Turkish, 70, beside CA-D with the same seed, 79; CA-D is not compared with itself."""
+    here, there = sides
+    only, = rows(capsys, here, there, "--beside=ca-d")
+    assert (only["system"], only["runs"], only["there"], only["here"]) == ("CA-R", "1", "79.0", "70.0")
+    only, = rows(capsys, here, here, "--beside=ca-d", "--models=ca-r")
+    assert (only["there"], only["here"], only["difference"]) == ("80.0", "70.0", "-10.00")
+    title = run_script(capsys, "against", "sigmorphon2016", here, there, "--beside=ca-d").stdout
+    assert "against CA-D, dynet (there)" in " ".join(title.split())
+
+
+@pytest.mark.parametrize("flag, message", [
+    ("--beside=ha", "there are no runs of 'ha'"), ("--beside=ca-d,ca-r", "--beside=ca-d,ca-r: name one model"),
+    ("--seeds=1,7", "--seeds=1,7: there are no runs with seed 7")])
+def test_another_system_or_seed_that_has_no_runs_is_refused(sides, capsys, flag, message):
+    done = run_script(capsys, "against", "sigmorphon2016", *sides, flag)
+    assert done.returncode == 2 and message in done.stderr
+
+
+def test_seeds_can_be_chosen(sides, capsys):
+    only, = rows(capsys, *sides, "--seeds=2")
+    assert (only["figure"], only["runs"], only["there"], only["here"]) == ("single models", "1", "92.0", "95.0")
+    assert [each["figure"] for each in rows(capsys, *sides, "--seeds=2,1+2")] == ["single models", "vote"]
+
+
 def test_lists_of_runs_are_compared_too(sides, capsys, tmp_path):
     here, there = sides
     assert main(["table", "sigmorphon2016", str(there), f"--measured={tmp_path / 'there.tsv'}"]) == 0

@@ -3,7 +3,8 @@
 Usage:
   against.py [options] NAME HERE THERE
 
-Only runs that both sides have count: the same seeds of a system on the same languages (and folds).
+Only runs that both sides have count: the same seeds of a system on the same languages (and folds). With --beside,
+systems are compared with another one, so HERE and THERE may be the same.
 
 Arguments:
   NAME             sigmorphon2016, sigmorphon2017, celex, lemmatization, g2p2020, g2p2021 or segmentation2022
@@ -11,6 +12,8 @@ Arguments:
 
 Options:
   --models=x,y     only these models (by their names in the results folder)
+  --beside=MODEL   all of them beside this model of THERE, instead of each beside itself
+  --seeds=1,2      only these seeds; a vote is 1+2+3
   --languages=x,y  only these languages; with a ! before the first one all others
   --by-language    also a row for each language (and fold), the largest loss first
   --format=FORMAT  text, markdown or tsv [default: text]
@@ -45,8 +48,14 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     args = docopt(__doc__, argv)
     table = load_table(args["NAME"])
     here = runs_of_models(read_runs(table, args["HERE"]), args["--models"], args["HERE"])
-    here = runs_of_languages(table, here, args["--languages"])
-    show(against(table, here, read_runs(table, args["THERE"]), args["--by-language"]), args["--format"])
+    here = runs_of_seeds(runs_of_languages(table, here, args["--languages"]), args["--seeds"])
+    there, beside = read_runs(table, args["THERE"]), args["--beside"]
+    if beside is not None:
+        if "," in beside:
+            raise InputError(f"--beside={beside}: name one model")
+        there = runs_of_models(there, beside, args["THERE"])
+        here = [run for run in here if run.model != beside]
+    show(against(table, here, there, beside, args["--by-language"]), args["--format"])
 
 
 def runs_of_languages(table: PaperTable, runs: Sequence[Run], languages: Optional[str]) -> list[Run]:
@@ -60,15 +69,26 @@ def runs_of_languages(table: PaperTable, runs: Sequence[Run], languages: Optiona
     return [run for run in runs if (run.language in named) != languages.startswith("!")]
 
 
-def against(table: PaperTable, here: Sequence[Run], there: Sequence[Run], by_language: bool = False) -> list[Block]:
-    both = runs_frame(table, scored(here)).merge(runs_frame(table, scored(there)), on=[*Place._fields, "system"],
-                                                 suffixes=("_here", "_there"))
+def runs_of_seeds(runs: Sequence[Run], seeds: Optional[str]) -> list[Run]:
+    """The runs with the seeds that --seeds names."""
+    for seed in seeds.split(",") if seeds else []:
+        if not any(run.seed == seed for run in runs):
+            raise InputError(f"--seeds={seeds}: there are no runs with seed {seed}")
+    return [run for run in runs if seeds is None or run.seed in seeds.split(",")]
+
+
+def against(table: PaperTable, here: Sequence[Run], there: Sequence[Run], beside: Optional[str] = None,
+            by_language: bool = False) -> list[Block]:
+    other = runs_frame(table, scored(there)).drop(columns=["model", "system"] if beside else [])
+    same = [each for each in (*Place._fields, "system") if each in other]
+    both = runs_frame(table, scored(here)).merge(other, on=same, suffixes=("_here", "_there"))
     if both.empty:
         raise InputError("HERE and THERE have no run in common: no seed of a system on the same language")
     vote = both["voters_here"] > 1
     groups = [(setting, system, is_vote, own)
               for (setting, system, is_vote), own in both.groupby(["setting", "system", vote], sort=False)]
-    title = f"{table.title}: {engines(both['engine_here'])} (here) against {engines(both['engine_there'])} (there)"
+    title = (f"{table.title}: {engines(both['engine_here'])} (here) against "
+             f"{f'{table.row(beside)}, ' if beside else ''}{engines(both['engine_there'])} (there)")
     blocks: list[Block] = [title, measure(table), TEXT, Grid(HEADER, [row(*group) for group in groups])]
     return blocks + [Grid(UNIT_HEADER, unit_rows(*group)) for group in groups if by_language]
 
