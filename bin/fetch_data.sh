@@ -13,15 +13,16 @@ lemmatization ZurichNLP/coling2018-neural-transition-based-morphology 7d9efe7
 celex se4u/neural_wfst 9dd8da9
 g2p2020 sigmorphon/2020 3d9bb36
 g2p2021 sigmorphon/2021-task1 821bcde
-segmentation2022 sigmorphon/2022SegmentationST ac161e1"
+segmentation2022 sigmorphon/2022SegmentationST ac161e1
+sigmorphon2022 sigmorphon/2022InflectionST e96ceb6"
 
 usage() {
     cat <<END
 Usage: bin/fetch_data.sh [--from DIR] [--celex | --no-celex] DEST
 
 Fetches the data of the tables into DEST/sigmorphon2016, DEST/sigmorphon2017, DEST/lemmatization and DEST/celex, and
-that of later systems into DEST/g2p2020, DEST/g2p2021 and DEST/segmentation2022. DEST is usually data. The script
-checks every file against experiments/data.sha256 and installs a data set only if all checksums agree. It leaves
+that of later systems into DEST/g2p2020, DEST/g2p2021, DEST/segmentation2022 and DEST/sigmorphon2022. DEST is usually data. The
+script checks every file against experiments/data.sha256 and installs a data set only if all checksums agree. It leaves
 existing data sets alone.
 
   --from DIR   use git clones in DIR (DIR/sigmorphon2016, DIR/conll2017, …) instead of cloning from GitHub
@@ -85,7 +86,7 @@ is_there() { # is_there SET: is it installed, and complete?
     say "$dest/$1 exists already"
 }
 
-path_in_repository() { # path_in_repository FILE
+path_in_repository() { # path_in_repository FILE: where the clone has it
     case $1 in
     sigmorphon2016/*) echo "data/${1#*/}" ;;
     sigmorphon2017/task1/*-uncovered-test) echo "answers/${1#*/}" ;;
@@ -94,7 +95,15 @@ path_in_repository() { # path_in_repository FILE
     celex/*) echo "res/celex/${1#*/}" ;;
     g2p2020/*) echo "task1/data/${1#*/}" ;;
     g2p2021/* | segmentation2022/*) echo "data/${1#*/}" ;;
+    sigmorphon2022/*) path_below "$(dirname "${1#*/}")" "${1##*/}" ;;
     esac
+}
+
+path_below() { # path_below FOLDER NAME: the path of the first file of this name in FOLDER of the clone, at any depth
+    git -C "$clone" ls-tree -r --name-only "$commit" "$1/" | awk -v folder="$1" -v name="$2" '
+        { parts = split($0, part, "/") }
+        part[parts] == name && path == "" { path = $0 }
+        END { print path == "" ? folder "/" name : path }'
 }
 
 clone_of() { # clone_of REPOSITORY COMMIT: sets clone, and commit to one that the clone has

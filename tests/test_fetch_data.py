@@ -11,7 +11,8 @@ from tests.tiny import PROJECT
 
 REPOSITORIES = {"sigmorphon2016": "sigmorphon2016", "sigmorphon2017": "conll2017", "celex": "neural_wfst",
                 "lemmatization": "coling2018-neural-transition-based-morphology", "g2p2020": "2020",
-                "g2p2021": "2021-task1", "segmentation2022": "2022SegmentationST"}
+                "g2p2021": "2021-task1", "segmentation2022": "2022SegmentationST",
+                "sigmorphon2022": "2022InflectionST"}
 FILES = {  # in DEST, and in the repository
     "sigmorphon2016/navajo-task1-train": "data/navajo-task1-train",
     "sigmorphon2016/navajo-task1-test": "data/navajo-task1-test",
@@ -22,6 +23,8 @@ FILES = {  # in DEST, and in the repository
     "g2p2020/dev/fre_dev.tsv": "task1/data/dev/fre_dev.tsv",
     "g2p2021/low/ita_train.tsv": "data/low/ita_train.tsv",
     "segmentation2022/ces.word.dev.tsv": "data/ces.word.dev.tsv",
+    "sigmorphon2022/part1/ang.dev": "part1/development_languages/ang.dev",  # wherever in part1
+    "sigmorphon2022/part2/ara_100.train": "part2/ara_100.train",
 }
 
 
@@ -184,7 +187,8 @@ def repository_path(name):
     if first == "sigmorphon2017":
         return ("answers/" if name.endswith("-uncovered-test") else "all/") + rest
     return {"sigmorphon2016": "data/", "lemmatization": "data/lemmatization/data/", "celex": "res/celex/",
-            "g2p2020": "task1/data/", "g2p2021": "data/", "segmentation2022": "data/"}[first] + rest
+            "g2p2020": "task1/data/", "g2p2021": "data/", "segmentation2022": "data/",
+            "sigmorphon2022": ""}[first] + rest
 
 
 @needs_shared

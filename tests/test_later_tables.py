@@ -1,4 +1,5 @@
-"""The tables of later systems: grapheme-to-phoneme and segmentation, with error rates, F1, symbols and thinned data."""
+"""The tables of later systems: grapheme-to-phoneme, segmentation and inflection of 2022, with error rates, F1, symbols,
+thinned data and languages of some settings only."""
 from __future__ import annotations
 
 import json
@@ -8,6 +9,7 @@ import pytest
 
 from il_morph.commands import main
 from il_morph.reproduction.ensembles import make_ensembles
+from il_morph.reproduction.finish import has_all_languages
 from il_morph.reproduction.paper_tables import load_table
 from il_morph.reproduction.run_list import read_runs
 from il_morph.run_folder import ResultsTree
@@ -95,9 +97,44 @@ def test_languages_may_have_formats_of_their_own(capsys):
     assert "--columns=input,output,-" in mongolian and "--no-feat-format" not in mongolian
 
 
+def test_a_language_may_have_data_in_some_settings_only(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "inflection2022sizes", "--dry-run", "--seeds=1", "--models=best,ca-r"]) == 0
+    commands = capsys.readouterr().out.splitlines()
+    assert len(commands) == 2 * (10 + 6 + 10)  # German has 100 to 600 lines
+    assert {f"deu_{n}.train" in command for n in (700, 800, 900, 1000) for command in commands} == {False}
+    assert load_table("inflection2022sizes").groups("deu") == [(str(n), "deu") for n in range(100, 700, 100)]
+    assert main(["run", "inflection2022sizes", "--setting=700", "--languages=deu"]) == 2
+    assert "inflection2022sizes has no deu in setting 700" in capsys.readouterr().err
+    assert main(["run", "inflection2022sizes", "--help"]) == 0
+    assert "deu (only 100 200 300 400 500 600)" in capsys.readouterr().out
+
+
+def test_a_preset_may_choose_the_epochs_and_tables_may_share_data(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "inflection2022sizes", "--dry-run", "--seeds=1", "--setting=100", "--models=best,ca-r",
+                 "--languages=ara"]) == 0
+    best, ca_r = capsys.readouterr().out.splitlines()
+    assert "--epochs" not in best and "--patience" not in best and "--epochs=60" in ca_r and "--patience=15" in ca_r
+    assert f"{tmp_path}/data/sigmorphon2022/part2/ara_100.train" in best
+    assert main(["run", "inflection2022small", "--dry-run", "--seeds=1", "--languages=tur"]) == 0
+    assert f"{tmp_path}/data/sigmorphon2022/part1/tur_small.train" in capsys.readouterr().out
+
+
+def test_missing_languages_of_a_setting_leave_its_mean_incomplete(tmp_path):
+    results = ResultsTree(tmp_path)
+    for language in ("ara", "eng"):
+        add_run(results, "700", "best", language, "1", ["a"], {"accuracy": 50.0})
+    table = load_table("inflection2022sizes")
+    assert has_all_languages(table, read_runs(table, tmp_path))
+    add_run(results, "600", "best", "eng", "1", ["a"], {"accuracy": 50.0})
+    assert not has_all_languages(table, read_runs(table, tmp_path))
+
+
 @pytest.mark.parametrize("script, table, arguments", [
     ("run_g2p.sh", "g2p2020", ["2020"]), ("run_g2p.sh", "g2p2021", ["2021"]),
-    ("run_segmentation.sh", "segmentation2022", [])])
+    ("run_segmentation.sh", "segmentation2022", []), ("run_inflection2022.sh", "inflection2022small", ["small"]),
+    ("run_inflection2022.sh", "inflection2022sizes", ["sizes"])])
 def test_the_scripts_run_their_tables(script, table, arguments, tmp_path):
     (tmp_path / "il-morph").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "il-morph").chmod(0o755)
@@ -106,6 +143,9 @@ def test_the_scripts_run_their_tables(script, table, arguments, tmp_path):
     assert done.stdout == f"run {table} --dry-run\n", done.stderr
 
 
-def test_the_script_of_g2p_asks_for_a_year():
-    done = subprocess.run([PROJECT / "bin" / "run_g2p.sh", "--dry-run"], capture_output=True, text=True)
-    assert done.returncode == 1 and "bin/run_g2p.sh 2020 or bin/run_g2p.sh 2021" in done.stderr
+@pytest.mark.parametrize("script, message", [
+    ("run_g2p.sh", "bin/run_g2p.sh 2020 or bin/run_g2p.sh 2021"),
+    ("run_inflection2022.sh", "bin/run_inflection2022.sh small or bin/run_inflection2022.sh sizes")])
+def test_scripts_of_two_tables_ask_which(script, message):
+    done = subprocess.run([PROJECT / "bin" / script, "--dry-run"], capture_output=True, text=True)
+    assert done.returncode == 1 and message in done.stderr

@@ -27,7 +27,7 @@ from il_morph.reproduction.blocks import Block, Grid, Remarks
 from il_morph.reproduction.cells import NOTHING, PARTIAL, names
 from il_morph.reproduction.paper_tables import EXPERIMENTS, PaperTable, System, load_table
 from il_morph.reproduction.run_list import read_runs_of_all
-from il_morph.reproduction.runs import Run
+from il_morph.reproduction.runs import Run, grouped
 
 CORES = (1, 16, 200)
 LEGEND = ("minutes: CPU time of a run (by the clock where it is not known), mean over systems of the mean over "
@@ -66,7 +66,7 @@ class Cost:
 
     @property
     def units(self) -> int:
-        return len(self.table.languages) * max(len(self.table.folds), 1)
+        return len(self.table.languages_of(self.setting)) * max(len(self.table.folds), 1)
 
     @property
     def runs(self) -> int:
@@ -132,12 +132,19 @@ def cost_blocks(found: Sequence[Cost]) -> list[Block]:
     header = ["table", "engine", "measured", "their runs", "minutes", "runs",
               *(f"{cores} core{'s' * (cores > 1)}" for cores in CORES)]
     partial = [INCOMPLETE] if any(PARTIAL in row[4] for row in rows) else []
-    return [Grid(header, rows), Remarks([LEGEND, *partial, *(not_measured(each) for each in found if each.missing)])]
+    missing = grouped([each for each in found if each.missing], not_measured)
+    remarks = [f"{which(own)}: {what}" for what, own in missing.items()]
+    return [Grid(header, rows), Remarks([LEGEND, *partial, *remarks])]
 
 
 def not_measured(cost: Cost) -> str:
     how = "counted with the mean of those that were" if cost.measured else "not counted"
-    return f"{cost.name}: {names(map(cost.table.row, cost.missing))} not measured, {how}."
+    return f"{names(map(cost.table.row, cost.missing))} not measured, {how}."
+
+
+def which(costs: Sequence[Cost]) -> str:
+    return names(f"{name} {names(each.setting for each in own)}" if len(own) > 1 else own[0].name
+                 for name, own in grouped(costs, lambda each: each.table.name).items())
 
 
 if __name__ == "__main__":

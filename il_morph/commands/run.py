@@ -8,12 +8,13 @@ command goes on. TRAIN-OPTIONS go to il-morph train and override those of the ta
 and whatever else differs between runs are options of this command.
 
 Arguments:
-  TABLE  sigmorphon2016, sigmorphon2017, celex or lemmatization; of later systems g2p2020, g2p2021
-         or segmentation2022; `il-morph run TABLE --help` lists its settings, models, languages,
-         folds and seeds
+  TABLE  sigmorphon2016, sigmorphon2017, celex or lemmatization; of later systems g2p2020, g2p2021,
+         segmentation2022, inflection2022small or inflection2022sizes; `il-morph run TABLE --help`
+         lists its settings, models, languages, folds and seeds
 
 Options:
-  --data=DIR               the data, laid out as by bin/fetch_data.sh (default data/TABLE)
+  --data=DIR               the data, laid out as by bin/fetch_data.sh (default data/TABLE; of inflection2022…
+                           the parts of data/sigmorphon2022)
   --results=DIR            where runs, ensembles and table go (default results/TABLE)
   --setting=a,b            some of the settings of the table
   --models=a,b             some of its models, or variants that are not in the paper
@@ -155,16 +156,16 @@ def selection(table: PaperTable, args: Arguments, train_options: dict[str, Any])
     languages = "--tasks" if args["--tasks"] else "--languages"
     known = list(dict.fromkeys(system.model for system in table.systems))
     return Selection(
-        data=folder(args, "--data", table), results=ResultsTree(folder(args, "--results", table)),
+        data=folder(args, "--data", table.data), results=ResultsTree(folder(args, "--results", table.name)),
         settings=chosen(args, "--setting", table.settings), models=chosen(args, "--models", known, default=()),
         languages=chosen(args, languages, list(table.languages)), folds=chosen(args, "--folds", table.folds),
         seeds=seeds(args, table), engine=engine, train_options=train_options)
 
 
-def folder(args: Arguments, flag: str, table: PaperTable) -> Path:
+def folder(args: Arguments, flag: str, usual: str) -> Path:
     if args[flag] is not None:
         return Path(args[flag]).absolute()
-    return Path(os.environ.get(PROJECT) or Path.cwd()) / flag.lstrip("-") / table.name
+    return Path(os.environ.get(PROJECT) or Path.cwd()) / flag.lstrip("-") / usual
 
 
 def chosen(args: Arguments, flag: str, known: Sequence[str], default: Optional[Sequence[str]] = None) -> list[str]:
@@ -211,7 +212,9 @@ def help_text(argv: Sequence[str]) -> str:
 def facts_text(table: PaperTable) -> str:
     papers = [system.model for system in table.systems if system.row != "-"]
     others = [system.model for system in table.systems if system.row == "-"]
-    rows = {"settings:": table.settings, "models:": papers, "variants:": others, "languages:": list(table.languages),
+    languages = [f"{each} (only {' '.join(table.only[each])})" if each in table.only else each
+                 for each in table.languages]
+    rows = {"settings:": table.settings, "models:": papers, "variants:": others, "languages:": languages,
             "folds:": table.folds, "seeds:": table.seeds}
     lines = [textwrap.fill(" ".join([name, *dict.fromkeys(words)]), width=100, initial_indent="  ",
                            subsequent_indent="    ", break_on_hyphens=False) for name, words in rows.items() if words]

@@ -10,7 +10,8 @@ and how many of the paper's runs we have. Systems that are not in the paper come
 
 Arguments:
   NAME          sigmorphon2016, sigmorphon2017, celex or lemmatization; of later systems g2p2020,
-                g2p2021 or segmentation2022; or all, for one small table of our runs in each of them
+                g2p2021, segmentation2022, inflection2022small or inflection2022sizes; or all, for one
+                small table of our runs in each of them
   RESULTS-ROOT  the results folder of bin/run_NAME.sh, or a list of runs written with
                 --measured; with all: a folder with NAME/measured.tsv or NAME/ for each table
 

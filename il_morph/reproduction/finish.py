@@ -36,4 +36,5 @@ def finish_table(table: PaperTable, data: Path, results: ResultsTree) -> int:
 def has_all_languages(table: PaperTable, runs: Sequence[Run]) -> bool:
     """Does every system that was run have runs on all languages? Otherwise its mean over languages means little."""
     systems = grouped(runs, lambda run: (run.setting, run.model))
-    return all({run.language for run in own} == {*table.languages} for own in systems.values())
+    return all({run.language for run in own} == {*table.languages_of(setting)}
+               for (setting, _), own in systems.items())

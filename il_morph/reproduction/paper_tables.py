@@ -17,7 +17,7 @@ _PACKAGE = Path(__file__).parent.parent
 PACKAGED, CHECKOUT = _PACKAGE / "experiments", _PACKAGE.parent / "experiments"
 EXPERIMENTS = PACKAGED if PACKAGED.is_dir() else CHECKOUT
 OF_THE_PAPER = ("sigmorphon2016", "sigmorphon2017", "celex", "lemmatization")
-NAMES = (*OF_THE_PAPER, "g2p2020", "g2p2021", "segmentation2022")
+NAMES = (*OF_THE_PAPER, "g2p2020", "g2p2021", "segmentation2022", "inflection2022small", "inflection2022sizes")
 
 AVERAGE = "Avg"
 NONE = "-"
@@ -45,7 +45,7 @@ class System(NamedTuple):
     model: str  # its name in the results folder
     row: str  # its row in the paper's table, or `-`
     start: str  # the model it starts from, or `-`
-    epochs: str
+    epochs: str  # like patience, `-` if the preset chooses
     patience: str
     options: str  # more flags of il-morph train, or --vote=MODELS if the system is a vote of models
 
@@ -95,6 +95,15 @@ class PaperTable:
     source: str = "the paper"  # where the published figures come from
     thinned: dict[str, int] = field(default_factory=dict)  # setting -> n: trained on every n-th line, from the first
     formats: dict[str, str] = field(default_factory=dict)  # language -> format flag, if it differs from `format`
+    only: dict[str, list[str]] = field(default_factory=dict)  # language -> its settings, if it has not all of them
+    data: str = ""  # where bin/fetch_data.sh puts the data
+
+    def has(self, setting: str, language: str) -> bool:
+        """Is there data for this language in this setting?"""
+        return setting in self.only.get(language, self.settings)
+
+    def languages_of(self, setting: str) -> list[str]:
+        return [language for language in self.languages if self.has(setting, language)]
 
     def format_of(self, language: str) -> str:
         return self.formats.get(language) or self.format
@@ -105,8 +114,8 @@ class PaperTable:
 
     def groups(self, column: str) -> list[tuple[str, str]]:
         """The settings and languages that the figure of a column averages over."""
-        return [(setting, language) for setting in self.settings
-                for language, own in self.languages.items() if column in (AVERAGE, setting, own)]
+        return [(setting, language) for setting in self.settings for language in self.languages_of(setting)
+                if column in (AVERAGE, setting, self.languages[language])]
 
     def row(self, model: str) -> str:
         """The row of a model in the paper, or else the name of the model."""
@@ -175,6 +184,8 @@ def load_table(name: str) -> PaperTable:
         measure=MEASURES[facts.get("measure", "accuracy")], source=facts.get("source", "the paper"),
         thinned={setting: int(n) for setting, n in (each.split("=") for each in facts.get("thinned", "").split())},
         formats={row["language"]: row["format"] for row in languages if row.get("format")},
+        only={row["language"]: row["settings"].split() for row in languages if row.get("settings")},
+        data=facts.get("data", name),
     )
 
 

@@ -50,7 +50,7 @@ class Plan:
         chosen = self.selection
         for setting, seed in itertools.product(chosen.settings, chosen.seeds):
             for system in self.table.systems_for(setting, chosen.models):
-                for fold, language in itertools.product(chosen.folds or [""], chosen.languages):
+                for fold, language in self._units(setting):
                     start = self.table.start_of(system)
                     yield [self._task(each, language, fold, seed) for each in ([start] if start else []) + [system]]
 
@@ -60,13 +60,28 @@ class Plan:
                 for job in self.jobs() if again or not job[-1].folder.finished]
 
     def check_data(self) -> None:
-        """Raise an error if a data file of the selection cannot be read."""
-        chosen, table = self.selection, self.table
-        for setting, fold, language in itertools.product(chosen.settings, chosen.folds or [""], chosen.languages):
-            for pattern in (table.train, table.dev, table.test):
+        """Raise an error if nothing is selected, or if a data file of the selection cannot be read."""
+        if not any(self._places()):
+            raise InputError(f"{self.table.name} has no {', '.join(self.selection.languages)} in setting "
+                             f"{', '.join(self.selection.settings)}; `il-morph run {self.table.name} --help` lists "
+                             "what it has")
+        for setting, fold, language in self._places():
+            for pattern in (self.table.train, self.table.dev, self.table.test):
                 path = self.data_path(pattern, setting, language, fold)
                 if not os.access(path, os.R_OK):
                     raise InputError(f"cannot read {path}; --data names the data folder, bin/fetch_data.sh fetches it")
+
+    def _units(self, setting: str) -> Iterator[tuple[str, str]]:
+        """The folds and languages of the selection that have data in this setting."""
+        for fold, language in itertools.product(self.selection.folds or [""], self.selection.languages):
+            if self.table.has(setting, language):
+                yield fold, language
+
+    def _places(self) -> Iterator[tuple[str, str, str]]:
+        """Each setting with its folds and languages."""
+        for setting in self.selection.settings:
+            for fold, language in self._units(setting):
+                yield setting, fold, language
 
     def data_path(self, pattern: str, setting: str, language: str, fold: str) -> str:
         return str(self.selection.data / self.table.data_file(pattern, setting, language, fold))
@@ -78,8 +93,7 @@ class Plan:
 
     def write_thinned(self) -> None:
         """Write the parts of the training data that some settings are trained on: every n-th line, from the first."""
-        chosen = self.selection
-        for setting, fold, language in itertools.product(chosen.settings, chosen.folds or [""], chosen.languages):
+        for setting, fold, language in self._places():
             if setting in self.table.thinned:
                 lines = read_bytes(self.data_path(self.table.train, setting, language, fold)).splitlines(keepends=True)
                 path = Path(self.train_path(setting, language, fold))
@@ -92,8 +106,10 @@ class Plan:
         train = self.train_path(system.setting, language, fold)
         dev, test = (self.data_path(pattern, system.setting, language, fold)
                      for pattern in (self.table.dev, self.table.test))
-        asked = {**asked_in(system.options), **asked_in(self.table.format_of(language)), "epochs": system.epochs,
-                 "patience": system.patience, "dynet_seed": seed, "test_path": test}
+        limits = {"epochs": system.epochs, "patience": system.patience}
+        asked: dict[str, Any] = {**asked_in(system.options), **asked_in(self.table.format_of(language)),
+                 **{name: value for name, value in limits.items() if value != NONE},
+                 "dynet_seed": seed, "test_path": test}
         if chosen.engine and not system.engine:
             asked["engine"] = chosen.engine
         if system.start != NONE:
