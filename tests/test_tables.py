@@ -519,7 +519,7 @@ def test_all_tables_in_one(results2016, full_celex, tmp_path, capsys):
     (root / "celex").mkdir()
     (root / "celex" / "measured.tsv").write_text(measured(read_runs(load_table("celex"), full_celex)))
     lines = [line.split() for line in text(capsys, "all", root).splitlines()]
-    assert ["sigmorphon2016", "CA-D", "vote", "95.0", "94.5", "+0.5", "±", "0.1", "2", "of", "10",
+    assert ["sigmorphon2016", "CA-D", "vote", "of", "2", "95.0", "94.5", "+0.5", "±", "0.1", "2", "of", "10",
             "5", "of", "50"] in lines
     assert ["celex", "CA-R", "mean", "81.7", "88.4", "-6.7", "±", "2.3", "4", "of", "4", "100", "of", "100"] in lines
     assert len(lines) == 3 + 3, "header, two rows, an empty line and the legend"
@@ -539,6 +539,19 @@ def test_all_tables_in_one_show_single_models_where_there_are_no_votes_and_singl
     assert row in [" ".join(line.split()) for line in shown.splitlines()]
     assert ("Not shown, because ours are single models and the published figures votes: "
             "sigmorphon2017 low CA-R.") in shown
+
+
+def test_all_tables_in_one_say_how_many_voted_if_fewer_than_in_the_paper(tmp_path, capsys):
+    ca_r = tmp_path / "sigmorphon2017" / "low" / "ca-r"
+    for language, seeds in (("latin", "1+2"), ("welsh", "1+2+3")):
+        for seed in seeds.split("+"):
+            add_run(ca_r / language / seed, 20.0)
+        add_ensemble(ca_r / language / seeds, 21.0)
+    assert "CA-R vote of 2 to 3 21.0" in " ".join(text(capsys, "all", tmp_path).split())
+    for seed in "345":
+        add_run(ca_r / "latin" / seed, 20.0)
+    add_ensemble(ca_r / "latin" / "1+2+3+4+5", 21.0)
+    assert "CA-R vote of 3 to 5 21.0" in " ".join(text(capsys, "all", tmp_path).split())
 
 
 def test_what_is_written_has_a_file_of_its_own(results2016, tmp_path, capsys):

@@ -245,7 +245,7 @@ def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) ->
         inside, _ = _split(table, _lines(table, language_figures(table, published, scored(runs)), table.summaries))
         for line in sorted(inside, key=lambda line: table.summaries.index(line.column)):
             if line.reported:
-                rows.append(_all_row(table, line, WORDS[table.report], line.reported))
+                rows.append(_all_row(table, line, WORDS[table.report] + _voters(line.reported), line.reported))
                 other_folds |= bool(line.reported.other_folds)
             elif line.singles and line.singles.published_singles is not None:
                 rows.append(_all_row(table, line, "single models", line.singles))
@@ -258,6 +258,15 @@ def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) ->
         legend.append(f"Not shown, because ours are single models and the published figures votes: {names(waiting)}.")
     return [Grid(["table", "system", "figure", "ours", "published", "difference", "languages", "runs"], rows),
             Remarks(legend)]
+
+
+def _voters(reported: MeanFigure) -> str:
+    """` of 3` or ` of 2 to 4` if fewer voted than in the paper."""
+    smaller = [vote.voters for each in reported.figures for vote in each.votes if not each.full]
+    if not smaller:
+        return ""
+    voters = [vote.voters for each in reported.figures for vote in each.votes]
+    return f" of {min(voters)}" + (f" to {max(voters)}" if min(voters) < max(voters) else "")
 
 
 def _all_row(table: PaperTable, line: TableLine, figure: str, mean: MeanFigure) -> list[str]:
