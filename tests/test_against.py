@@ -7,6 +7,9 @@ from il_morph.commands import main
 from tests.analysis import run_script
 from tests.table_output import tsv_rows
 from tests.test_tables import add_ensemble, add_run
+from tests.tiny import PROJECT
+
+MEASURED = PROJECT / "experiments" / "sigmorphon2017" / "measured.tsv"
 
 
 @pytest.fixture
@@ -80,11 +83,18 @@ def test_a_system_is_compared_with_another_one(sides, capsys):
 
 
 @pytest.mark.parametrize("flag, message", [
-    ("--beside=ha", "there are no runs of 'ha'"), ("--beside=ca-d,ca-r", "--beside=ca-d,ca-r: name one model"),
+    ("--setting=low", "--setting=low: sigmorphon2016 has task1"), ("--beside=ha", "there are no runs of 'ha'"), ("--beside=ca-d,ca-r", "--beside=ca-d,ca-r: name one model"),
     ("--seeds=1,7", "--seeds=1,7: there are no runs with seed 7")])
-def test_another_system_or_seed_that_has_no_runs_is_refused(sides, capsys, flag, message):
+def test_another_setting_system_or_seed_that_has_no_runs_is_refused(sides, capsys, flag, message):
     done = run_script(capsys, "against", "sigmorphon2016", *sides, flag)
     assert done.returncode == 2 and message in done.stderr
+
+
+def test_a_setting_can_be_chosen(capsys):
+    chosen = ["sigmorphon2017", MEASURED, MEASURED, "--beside=ca-r", "--models=ca-rm", "--format=tsv"]
+    both, low = (tsv_rows(run_script(capsys, "against", *chosen, *more).stdout) for more in ([], ["--setting=low"]))
+    assert {row["setting"] for row in both} == {"low", "medium"}
+    assert low == [row for row in both if row["setting"] == "low"]
 
 
 def test_seeds_can_be_chosen(sides, capsys):

@@ -14,6 +14,7 @@ Options:
   --models=x,y     only these models (by their names in the results folder)
   --beside=MODEL   all of them beside this model of THERE, instead of each beside itself
   --seeds=1,2      only these seeds; a vote is 1+2+3
+  --setting=NAME   only this setting
   --languages=x,y  only these languages; with a ! before the first one all others
   --by-language    also a row for each language (and fold), the largest loss first
   --format=FORMAT  text, markdown or tsv [default: text]
@@ -48,6 +49,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     args = docopt(__doc__, argv)
     table = load_table(args["NAME"])
     here = runs_of_models(read_runs(table, args["HERE"]), args["--models"], args["HERE"])
+    here = runs_of_setting(table, here, args["--setting"])
     here = runs_of_seeds(runs_of_languages(table, here, args["--languages"]), args["--seeds"])
     there, beside = read_runs(table, args["THERE"]), args["--beside"]
     if beside is not None:
@@ -56,6 +58,12 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         there = runs_of_models(there, beside, args["THERE"])
         here = [run for run in here if run.model != beside]
     show(against(table, here, there, beside, args["--by-language"]), args["--format"])
+
+
+def runs_of_setting(table: PaperTable, runs: Sequence[Run], setting: Optional[str]) -> list[Run]:
+    if setting is not None and setting not in table.settings:
+        raise InputError(f"--setting={setting}: {table.name} has {', '.join(table.settings)}")
+    return [run for run in runs if setting in (None, run.setting)]
 
 
 def runs_of_languages(table: PaperTable, runs: Sequence[Run], languages: Optional[str]) -> list[Run]:
