@@ -83,7 +83,8 @@ def test_a_system_is_compared_with_another_one(sides, capsys):
 
 
 @pytest.mark.parametrize("flag, message", [
-    ("--setting=low", "--setting=low: sigmorphon2016 has task1"), ("--beside=ha", "there are no runs of 'ha'"), ("--beside=ca-d,ca-r", "--beside=ca-d,ca-r: name one model"),
+    ("--setting=low", "--setting=low: sigmorphon2016 has task1"),
+    ("--beside=ha", "there are no runs of 'ha'"), ("--beside=ca-d,ca-r", "--beside=ca-d,ca-r: name one model"),
     ("--seeds=1,7", "--seeds=1,7: there are no runs with seed 7")])
 def test_another_setting_system_or_seed_that_has_no_runs_is_refused(sides, capsys, flag, message):
     done = run_script(capsys, "against", "sigmorphon2016", *sides, flag)
