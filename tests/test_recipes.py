@@ -7,7 +7,7 @@ from il_morph.runs.asked import value_of
 from il_morph.runs.spec import SETTINGS, RunSpec
 from tests.cli import TRAIN, Run, as_2017, error_of, training_arguments
 
-FEW, MANY = recipe_for(100), recipe_for(1000)
+FEW, SOME, MANY = recipe_for(100), recipe_for(1000), recipe_for(10_000)
 
 
 def spec_of(**others) -> RunSpec:
@@ -21,9 +21,11 @@ def test_recipes_are_settings_with_values_that_flags_could_have(recipe):
 
 def test_the_size_of_the_data_decides():
     assert FEW["augment"] and recipe_for(1) == FEW == recipe_for(300)
-    assert FEW != MANY == recipe_for(301)
+    assert FEW != SOME == recipe_for(301) == recipe_for(3000) and SOME["augment"] != FEW["augment"]
+    assert SOME != MANY == recipe_for(3001) and "augment" not in MANY
     assert spec_of().for_data(100).training == TrainingSettings(**FEW)
-    assert spec_of().for_data(1000).training == TrainingSettings(**MANY)
+    assert spec_of().for_data(1000).training == TrainingSettings(**SOME)
+    assert spec_of().for_data(10_000).training == TrainingSettings(**MANY)
 
 
 def test_explicit_settings_win_and_stay_explicit_when_the_run_is_read_back():
@@ -49,13 +51,15 @@ def test_the_log_names_what_is_set_and_a_training_has_it(data, tmp_path, caplog)
     assert {name: Run(tmp_path / "few").settings[name] for name in FEW} == {**FEW, "epochs": 2}
 
 
-def test_larger_data_has_another_recipe(data, tmp_path):
+@pytest.mark.parametrize("times, recipe", [(31, SOME), (301, MANY)])
+def test_larger_data_has_another_recipe(times, recipe, data, tmp_path):
     path = tmp_path / "train.tsv"
-    path.write_text(as_2017(TRAIN * 31), encoding="utf-8")
+    path.write_text(as_2017(TRAIN * times), encoding="utf-8")
     flags = ["--input=4", "--enc-hidden=4", "--dec-hidden=4", "--feat-input=2", "--engine=native", "--epochs=1"]
     assert main(["train", "--model=best", *flags, str(path), data("dev"), str(tmp_path / "run")]) == 0
     settings = Run(tmp_path / "run").settings
-    assert {name: settings[name] for name in MANY} == MANY and settings["augment"] == ""
+    assert {name: settings[name] for name in recipe} == recipe
+    assert settings["augment"] == recipe.get("augment", "")
 
 
 def test_what_the_preset_sets_is_refused_in_words_that_help(data, tmp_path, capsys):

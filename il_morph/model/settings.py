@@ -229,6 +229,7 @@ TRANSDUCERS: dict[str, dict[str, Any]] = {
 AVERAGING: dict[str, Any] = {"il_rollin": "uniform", "average_weights": 0.995}
 RECIPES: dict[float, dict[str, Any]] = {
     300: {"epochs": 44, "patience": 16, "il_k": 9.0, "augment": "200,100@10,30@20", **AVERAGING},
+    3000: {"augment": "500,250@10,0@25", **AVERAGING, "average_weights": 0.999},
     inf: {**AVERAGING, "average_weights": 0.999},
 }
 
