@@ -107,9 +107,9 @@ class Plan:
         dev, test = (self.data_path(pattern, system.setting, language, fold)
                      for pattern in (self.table.dev, self.table.test))
         limits = {"epochs": system.epochs, "patience": system.patience}
-        asked: dict[str, Any] = {**asked_in(system.options), **asked_in(self.table.format_of(language)),
-                 **{name: value for name, value in limits.items() if value != NONE},
-                 "dynet_seed": seed, "test_path": test}
+        asked: dict[str, Any] = {
+            **asked_in(system.options), **asked_in(self.table.format_of(language)),
+            **{name: value for name, value in limits.items() if value != NONE}, "dynet_seed": seed, "test_path": test}
         if chosen.engine and not system.engine:
             asked["engine"] = chosen.engine
         if system.start != NONE:

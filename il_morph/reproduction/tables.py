@@ -262,10 +262,9 @@ def all_blocks(tables: Sequence[tuple[PaperTable, Published, Sequence[Run]]]) ->
 
 def _voters(reported: MeanFigure) -> str:
     """` of 3` or ` of 2 to 4` if fewer voted than in the paper."""
-    smaller = [vote.voters for each in reported.figures for vote in each.votes if not each.full]
-    if not smaller:
-        return ""
     voters = [vote.voters for each in reported.figures for vote in each.votes]
+    if not voters or all(each.full for each in reported.figures):
+        return ""
     return f" of {min(voters)}" + (f" to {max(voters)}" if min(voters) < max(voters) else "")
 
 
